@@ -1,0 +1,143 @@
+"""The HTTP API: append events, read timelines. Each route wires; the library works."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+
+from lead_events import wiring
+from lead_events.access import Caller
+from lead_events.event import Outcome, check_id
+from lead_events.http import body_bytes, lower_case
+from lead_events.names import Scope
+from lead_events.observability import observed, record_outcome
+from lead_events.responses import guard, json_response, text_response
+
+app = APIGatewayHttpResolver()
+guard(app)
+
+LEAD = "/v1/organizations/<organization_id>/leads/<lead_id>"
+
+
+@app.post(f"{LEAD}/events")
+def append_event(organization_id: str, lead_id: str) -> Response[str]:
+    """Append one event of the lead in the path."""
+    from lead_events.appending import append_direct
+
+    caller = _caller(Scope.WRITE)
+    caller.may_write(check_id(organization_id, "organizationId"))
+    headers, body = _headers(), _body()
+    outcome = append_direct(wiring.pipeline(), headers, body, organization_id, check_id(lead_id, "leadId"))
+    return _appended(outcome)
+
+
+@app.post("/v1/events")
+def append_cloud_events() -> Response[str]:
+    """Append CloudEvents: structured, binary, or a batch with a result for each."""
+    from lead_events.appending import append_batch, append_cloud_event
+    from lead_events.envelope import Mode, mode_of
+
+    caller = _caller(Scope.WRITE)
+    headers, body = _headers(), _body()
+    mode = mode_of(headers)
+    if mode is not Mode.BATCH:
+        return _appended(append_cloud_event(wiring.pipeline(), mode, headers, body, caller))
+    outcomes, results = append_batch(wiring.pipeline(), wiring.executor(), body, caller)
+    for outcome in outcomes:
+        record_outcome(outcome)
+    return json_response(200, {"results": results})
+
+
+@app.get(f"{LEAD}/events")
+def timeline(organization_id: str, lead_id: str) -> Response[str]:
+    """A page of the lead's timeline."""
+    _caller(Scope.READ).read_path(organization_id, lead_id)
+    return json_response(200, wiring.queries().timeline(organization_id, lead_id, _query()))
+
+
+@app.get(f"{LEAD}/events/<event_id>")
+def event(organization_id: str, lead_id: str, event_id: str) -> Response[str]:
+    """One event."""
+    from lead_events.queries import wants_raw
+
+    _caller(Scope.READ).read_path(organization_id, lead_id)
+    raw = wants_raw(_query().get("include"))
+    return json_response(200, wiring.queries().event(organization_id, lead_id, event_id, raw=raw))
+
+
+@app.get("/v1/organizations/<organization_id>/external-events/.+")
+def external_event(organization_id: str) -> Response[str]:
+    """One event by the id that its source gave it."""
+    from lead_events.queries import wants_raw
+
+    _caller(Scope.READ).read_path(organization_id)
+    raw = wants_raw(_query().get("include"))
+    # As API Gateway decoded them: an external id may hold what a route's pattern does not match.
+    path = app.current_event.path_parameters or {}
+    source, external_id = path.get("source", ""), path.get("externalEventId", "")
+    return json_response(200, wiring.queries().external_event(organization_id, source, external_id, raw=raw))
+
+
+@app.get("/v1/event-types")
+def event_types() -> Response[str]:
+    """The catalogue."""
+    from lead_events import event_types
+
+    return json_response(200, event_types.document())
+
+
+@app.get("/openapi.json")
+def openapi() -> Response[str]:
+    """The contract of this API."""
+    from lead_events import openapi
+
+    return json_response(200, openapi.document())
+
+
+@app.get("/docs")
+def docs() -> Response[str]:
+    """The contract for people."""
+    from lead_events import docs_page
+
+    return text_response(200, docs_page.html(), "text/html; charset=utf-8")
+
+
+@app.get("/health")
+def health() -> Response[str]:
+    """Says that the function runs; it asks nothing of the stores, so that probing costs nothing."""
+    return json_response(200, {"status": "ok"})
+
+
+def _appended(outcome: Outcome) -> Response[str]:
+    from lead_events.representation import event_json, status_of
+
+    record_outcome(outcome)
+    return json_response(status_of(outcome), event_json(outcome.stored()))
+
+
+def _caller(scope: Scope) -> Caller:
+    authorizer = app.current_event.request_context.authorizer
+    caller = Caller.of((authorizer.jwt_claim if authorizer else None) or {})
+    caller.require(scope)
+    return caller
+
+
+def _headers() -> dict[str, str]:
+    return lower_case(app.current_event.headers)
+
+
+def _body() -> bytes:
+    request = app.current_event
+    return body_bytes(_headers(), request.body, is_base64=bool(request.is_base64_encoded))
+
+
+def _query() -> Mapping[str, str]:
+    return app.current_event.query_string_parameters or {}
+
+
+@observed
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Lambda entry."""
+    return app.resolve(event, context)

@@ -1,0 +1,215 @@
+"""How far an event has come: delivery → draft → lead event → stored event; and how a delivery ends.
+
+* ``Delivery``: what arrived, verified and unread.
+* ``EventDraft``: normalised; whose lead it is may still be open.
+* ``LeadEvent``: normalised, enriched, of one lead; complete but for its key.
+* ``StoredEvent``: what the table holds.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Self
+from uuid import UUID
+
+from lead_events.errors import ConflictError, InvalidError, LeadEventsError, RejectedError
+from lead_events.instants import format_instant, from_microseconds, to_microseconds
+from lead_events.names import ID_PATTERN, lead_key
+from lead_events.strict_json import Json
+
+SCHEMA_VERSION: Final = 1
+"""Version of the stored shape; raised when the meaning of a stored attribute changes."""
+
+
+class SourceType(StrEnum):
+    EXTERNAL = "EXTERNAL"
+    INTERNAL = "INTERNAL"
+    DIRECT = "DIRECT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """A webhook delivery whose signature was verified when it was received."""
+
+    provider: str
+    organization_id: str
+    body: str
+    received_at: datetime
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Lower-case names; only those a translation needs."""
+    lead_id: str | None = None
+    """The lead that the webhook's URL names (``?leadId=``), if any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDraft:
+    """A normalised event; ``lead_id`` is set where its sender planted or named one."""
+
+    organization_id: str
+    source_type: SourceType
+    source: str
+    event_type: str
+    payload: Json
+    occurred_at: datetime
+    received_at: datetime
+    lead_id: str | None = None
+    external_event_id: str | None = None
+    fact_id: str | None = None
+    """Names the fact where several external events tell of one (a sale: session, payment, invoice). Claimed in place of
+    ``external_event_id``: the first to tell is the event, every other a duplicate, whatever its content."""
+    object_id: str | None = None
+    object_id_ref: str | None = None
+    raw_payload: str | None = None
+    """The original text, byte for byte."""
+    data_content_type: str | None = None
+    """CloudEvents ``datacontenttype`` where it is not ``application/json``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadEvent(EventDraft):
+    """An event of one lead."""
+
+    lead_id: str
+
+    @classmethod
+    def of(cls, draft: EventDraft, lead_id: str) -> Self:
+        """Give ``draft`` its lead."""
+        return cls(**{each.name: getattr(draft, each.name) for each in fields(draft)} | {"lead_id": lead_id})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class EventKey:
+    """Primary key of an event: ``ORG#…#LEAD#…`` and ``{occurredAt}#{uuid}``."""
+
+    lead_organization_id: str
+    occurred_at_id: str
+
+    @classmethod
+    def of_event_id(cls, organization_id: str, lead_id: str, event_id: str) -> Self | None:
+        """The key of an event by its id, which carries its time; ``None`` where the id is not one of ours."""
+        instant = occurred_at_of(event_id)
+        if instant is None:
+            return None
+        return cls(lead_key(organization_id, lead_id), f"{format_instant(instant)}#{event_id.removeprefix('evt_')}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEvent(LeadEvent):
+    """An event with its id; ``event_id`` is ``evt_`` and a UUIDv7 of ``occurred_at``."""
+
+    event_id: str
+    schema_version: int = SCHEMA_VERSION
+
+    @classmethod
+    def first(cls, event: LeadEvent) -> Self:
+        """Give ``event`` a new id."""
+        return cls.known(event, new_event_id(event.occurred_at))
+
+    @classmethod
+    def known(cls, event: LeadEvent, event_id: str) -> Self:
+        """Give ``event`` an id that is already claimed for it."""
+        return cls(**{each.name: getattr(event, each.name) for each in fields(LeadEvent)}, event_id=event_id)
+
+    @property
+    def key(self) -> EventKey:
+        uuid = self.event_id.removeprefix("evt_")
+        return EventKey(lead_key(self.organization_id, self.lead_id), f"{format_instant(self.occurred_at)}#{uuid}")
+
+
+class OutcomeKind(StrEnum):
+    """How a delivery ends, besides an exception (the queue redelivers it, the caller sends again)."""
+
+    STORED = "stored"
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The named end of one event; ``event`` is the first stored one for ``stored`` and ``duplicate``."""
+
+    kind: OutcomeKind
+    event: StoredEvent | None = None
+    error: LeadEventsError | None = None
+
+    @classmethod
+    def rejected(cls, error: RejectedError) -> Self:
+        """The end of what a rule kept out."""
+        return cls(OutcomeKind.CONFLICT if isinstance(error, ConflictError) else OutcomeKind.REJECTED, error=error)
+
+    def stored(self) -> StoredEvent:
+        """The stored event, or the error that kept it out."""
+        if self.event is None:
+            raise self.error or LeadEventsError("An outcome has neither event nor error.")
+        return self.event
+
+
+def new_event_id(occurred_at: datetime) -> str:
+    """``evt_`` and a UUIDv7 whose timestamp is ``occurred_at`` with its microseconds (RFC 9562 §6.2, method 3).
+
+    So the id leads to the event's key without an index, and ids sort as their events do.
+    """
+    milliseconds, microseconds = divmod(to_microseconds(occurred_at), 1_000)
+    value = milliseconds << 80 | 0x7 << 76 | microseconds << 64 | 0b10 << 62 | secrets.randbits(62)
+    return f"evt_{UUID(int=value)}"
+
+
+_EVENT_ID: Final = re.compile(r"evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
+
+
+def occurred_at_of(event_id: str) -> datetime | None:
+    """The instant inside one of our event ids; ``None`` for anything else."""
+    if not _EVENT_ID.fullmatch(event_id):
+        return None
+    value = UUID(event_id.removeprefix("evt_")).int
+    milliseconds, microseconds = value >> 80, value >> 64 & 0xFFF
+    try:
+        return from_microseconds(milliseconds * 1_000 + microseconds) if microseconds < 1_000 else None
+    except OverflowError:
+        return None
+
+
+_ID: Final = re.compile(ID_PATTERN, re.ASCII)
+# No '#': it separates the parts of our keys. No blanks or control characters: a source is a name or a URI reference.
+_SOURCE: Final = re.compile(r"[!-\"$-~]{1,100}", re.ASCII)
+_EVENT_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}", re.ASCII)
+
+
+def check_id(value: object, field_name: str) -> str:
+    """An organisation or lead id."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise InvalidError.of(field_name, f"must match {ID_PATTERN}", code="invalid_id")
+    return value
+
+
+def check_source(value: object, field_name: str) -> str:
+    """A source, lower-cased."""
+    if not isinstance(value, str) or not _SOURCE.fullmatch(value):
+        raise InvalidError.of(
+            field_name, "must be 1 to 100 visible ASCII characters without '#'", code="invalid_source"
+        )
+    return value.lower()
+
+
+def check_event_type(value: object, field_name: str) -> str:
+    """An event type; any name of letters, digits and ``. _ : / -`` of at most 100 characters."""
+    if not isinstance(value, str) or not _EVENT_TYPE.fullmatch(value):
+        raise InvalidError.of(
+            field_name, "must be 1 to 100 letters, digits or . _ : / -, starting with a letter or digit"
+        )
+    return value
+
+
+def check_reference(value: object, field_name: str) -> str | None:
+    """An external id or object id of at most 255 characters; absent, null and empty are the same."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value) > 255 or any(ord(each) < 32 or ord(each) == 127 for each in value):
+        raise InvalidError.of(field_name, "must be a string of at most 255 characters without control characters")
+    return value

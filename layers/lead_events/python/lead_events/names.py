@@ -1,0 +1,176 @@
+"""Names that the functions and the infrastructure share, each spelled once.
+
+This is the only module of the library that CDK code imports: it depends on the standard library alone.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+
+class Attribute(StrEnum):
+    """Attribute names of an event item: those of the seeds to the letter, from ``occurredAt`` on ours."""
+
+    LEAD_ORGANIZATION_ID = "leadOrganizationId"
+    OCCURRED_AT_ID = "occurredAtId"
+    SOURCE_TYPE = "sourceType"
+    SOURCE = "source"
+    EVENT_TYPE = "eventType"
+    OBJECT_ID = "objectId"
+    OBJECT_ID_REF = "objectIdRef"
+    PAYLOAD = "payload"
+    RAW_PAYLOAD = "rawPayload"
+    EXTERNAL_EVENT_ID = "externalEventId"
+    RECEIVED_AT = "receivedAt"
+    OCCURRED_AT = "occurredAt"
+    EVENT_ID = "eventId"
+    EVENT_TYPE_OCCURRED_AT = "eventType#occurredAt"
+    SCHEMA_VERSION = "schemaVersion"
+    DATA_CONTENT_TYPE = "dataContentType"
+    TTL = "ttl"
+
+
+class Index(StrEnum):
+    """Global secondary indexes of the events table."""
+
+    IDEMPOTENCY = "idempotency-index"
+    EVENT_TYPE = "event-type-index"
+
+
+EVENT_TYPE_INDEX_PROJECTION: Final = (
+    Attribute.SOURCE_TYPE,
+    Attribute.SOURCE,
+    Attribute.EVENT_TYPE,
+    Attribute.OBJECT_ID,
+    Attribute.OBJECT_ID_REF,
+    Attribute.PAYLOAD,
+    Attribute.EXTERNAL_EVENT_ID,
+    Attribute.RECEIVED_AT,
+    Attribute.OCCURRED_AT,
+    Attribute.EVENT_ID,
+    Attribute.SCHEMA_VERSION,
+    Attribute.DATA_CONTENT_TYPE,
+    Attribute.TTL,
+)
+"""Non-key attributes of ``event-type-index``: everything but ``rawPayload``."""
+
+
+class ClaimAttribute(StrEnum):
+    """Attributes of a claim; ``claimId`` is the partition key of the claims table."""
+
+    CLAIM_ID = "claimId"
+    LEAD_ORGANIZATION_ID = "leadOrganizationId"
+    OCCURRED_AT_ID = "occurredAtId"
+    FINGERPRINT = "fingerprint"
+
+
+class Env(StrEnum):
+    """Environment variables that the stacks set and ``settings`` reads."""
+
+    STAGE = "LEAD_EVENTS_STAGE"
+    EVENTS_TABLE = "EVENTS_TABLE_NAME"
+    CLAIMS_TABLE = "CLAIMS_TABLE_NAME"
+    RAW_BUCKET = "RAW_BUCKET_NAME"
+    INGEST_QUEUE_URL = "INGEST_QUEUE_URL"
+    WEBHOOK_SECRET_PREFIX = "WEBHOOK_SECRET_PREFIX"
+    CURSOR_SECRET = "CURSOR_SECRET_NAME"
+    RETENTION_DAYS = "RETENTION_DAYS"
+    TOKEN_ORGANIZATIONS_PREFIX = "TOKEN_ORGANIZATIONS_PREFIX"
+
+
+class Scope(StrEnum):
+    """OAuth scopes of the API."""
+
+    READ = "lead-events/read"
+    WRITE = "lead-events/write"
+    ADMIN = "lead-events/admin"
+    ALL_ORGANIZATIONS = "lead-events/all-organizations"
+
+
+class Route(NamedTuple):
+    """A route of the HTTP API: what the stacks build, the functions answer and the OpenAPI document describes."""
+
+    method: str
+    path: str
+    scope: Scope | None
+    """Needed of the token; ``None`` where none is asked for."""
+    function: str
+    """Folder of the function that answers."""
+
+
+_LEAD: Final = "/v1/organizations/{organizationId}/leads/{leadId}"
+_EXTERNAL_EVENT: Final = "/v1/organizations/{organizationId}/external-events/{source}/{externalEventId}"
+_WEBHOOK: Final = "/v1/webhooks/{provider}/{organizationId}"
+
+ROUTES: Final = (
+    Route("POST", f"{_LEAD}/events", Scope.WRITE, "api"),
+    Route("GET", f"{_LEAD}/events", Scope.READ, "api"),
+    Route("GET", f"{_LEAD}/events/{{eventId}}", Scope.READ, "api"),
+    Route("GET", _EXTERNAL_EVENT, Scope.READ, "api"),
+    Route("POST", "/v1/events", Scope.WRITE, "api"),
+    Route("GET", "/v1/event-types", None, "api"),
+    Route("GET", "/openapi.json", None, "api"),
+    Route("GET", "/docs", None, "api"),
+    Route("GET", "/health", None, "api"),
+    Route("POST", _WEBHOOK, None, "webhooks"),
+    Route("GET", _WEBHOOK, None, "webhooks"),
+)
+"""Every route there is."""
+
+ORGANIZATION_CLAIM: Final = "organization_id"
+"""Claim of an access token that binds its bearer to one organisation."""
+
+EVENT_BUS_NAME: Final = "lead-events"
+"""The event bus that other domains publish on and listen to."""
+
+OWN_EVENT_SOURCE: Final = "lead_events"
+"""EventBridge ``source`` of what we publish; the ingest rules exclude it."""
+
+SERVICE: Final = "lead-events"
+"""Service name in logs, traces and metrics."""
+
+METRICS_NAMESPACE: Final = "LeadEvents"
+"""CloudWatch namespace of the metrics."""
+
+INBOX_PREFIX: Final = "inbox/"
+"""Objects of the raw bucket that wait behind a queue message; they expire."""
+
+ORGANIZATIONS_PREFIX: Final = "organizations/"
+"""Objects of the raw bucket that belong to a stored event; they stay as long as the event."""
+
+ID_PATTERN: Final = r"[A-Za-z0-9_-]{1,64}"
+"""Organisation and lead ids: no ``#`` can be smuggled into a key."""
+
+
+class Source(StrEnum):
+    """The sources that the seeds name."""
+
+    STRIPE = "stripe"
+    HOTMART = "hotmart"
+    SHOPIFY = "shopify"
+    TYPEFORM = "typeform"
+    MESSAGING_SERVICE = "messaging_service"
+    DISPATCH_SERVICE = "dispatch_service"
+    AI_AGENTS_SERVICE = "ai_agents_service"
+    BILLING_SERVICE = "billing_service"
+    TICKETING_SERVICE = "ticketing_service"
+    WHATSAPP = "whatsapp"
+    WEB = "web"
+    INSTAGRAM = "instagram"
+
+
+def lead_key(organization_id: str, lead_id: str) -> str:
+    """Partition key of a lead's events: ``ORG#{organizationId}#LEAD#{leadId}``."""
+    return f"ORG#{organization_id}#LEAD#{lead_id}"
+
+
+def webhook_secret_name(prefix: str, provider: str, organization_id: str) -> str:
+    """Secrets Manager name of the secrets with which a provider signs for an organisation."""
+    return f"{prefix}/{provider}/{organization_id}"
+
+
+def ids_of(lead_organization_id: str) -> tuple[str, str]:
+    """Organisation and lead of a partition key; inverse of ``lead_key``."""
+    _, organization_id, _, lead_id = lead_organization_id.split("#")
+    return organization_id, lead_id

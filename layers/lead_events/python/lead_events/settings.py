@@ -1,0 +1,73 @@
+"""Typed settings, the only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+
+from lead_events.names import Env
+
+
+class SettingsError(RuntimeError):
+    """An environment variable is missing or wrong; the text names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """Where events and claims are."""
+
+    events_table: str
+    claims_table: str
+    retention: timedelta | None
+
+    @classmethod
+    def read(cls) -> StoreSettings:
+        days = os.environ.get(Env.RETENTION_DAYS, "")
+        if days and not (days.isdigit() and int(days) > 0):
+            raise SettingsError(f"{Env.RETENTION_DAYS} must be a whole number of days.")
+        return cls(
+            events_table=_required(Env.EVENTS_TABLE),
+            claims_table=_required(Env.CLAIMS_TABLE),
+            retention=timedelta(days=int(days)) if days else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSettings:
+    """Where verified webhooks go, and where their secrets are."""
+
+    ingest_queue_url: str
+    secret_prefix: str
+
+    @classmethod
+    def read(cls) -> WebhookSettings:
+        return cls(_required(Env.INGEST_QUEUE_URL), _required(Env.WEBHOOK_SECRET_PREFIX))
+
+
+def raw_bucket() -> str:
+    """Name of the bucket of what is too large for an item or a message."""
+    return _required(Env.RAW_BUCKET)
+
+
+def cursor_secret_name() -> str:
+    """Name of the secret that signs cursors."""
+    return _required(Env.CURSOR_SECRET)
+
+
+def token_organizations_prefix() -> str:
+    """Parameter Store prefix under which the organisation of a client id is kept."""
+    return _required(Env.TOKEN_ORGANIZATIONS_PREFIX)
+
+
+def tracing_enabled() -> bool:
+    """Whether this runs in Lambda with X-Ray's SDK wanted."""
+    disabled = os.environ.get("POWERTOOLS_TRACE_DISABLED", "").lower() in ("1", "true", "yes")
+    return "LAMBDA_TASK_ROOT" in os.environ and not disabled
+
+
+def _required(name: Env) -> str:
+    value = os.environ.get(name, "")
+    if not value:
+        raise SettingsError(f"The environment variable {name} is not set.")
+    return value

@@ -1,0 +1,30 @@
+"""Objects in S3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lead_events.aws_errors import translated
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+
+class S3Objects:
+    """Texts in one bucket, as UTF-8."""
+
+    def __init__(self, client: Callable[[], S3Client], bucket_name: str) -> None:
+        """``client`` is asked for when it is needed: few deliveries are too large for a message or an item."""
+        self._client = client
+        self._bucket = bucket_name
+
+    def put(self, key: str, text: str) -> None:
+        with translated("S3"):
+            self._client().put_object(
+                Bucket=self._bucket, Key=key, Body=text.encode(), ContentType="text/plain; charset=utf-8"
+            )
+
+    def get(self, key: str) -> str:
+        with translated("S3"):
+            return self._client().get_object(Bucket=self._bucket, Key=key)["Body"].read().decode()

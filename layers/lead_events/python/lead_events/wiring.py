@@ -1,0 +1,114 @@
+"""The composition root: builds adapters and services from settings, lazily, once per process.
+
+Nothing is built at import, so that a function pays for what its first event needs and no more. ``reset`` forgets it all.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from lead_events import settings
+from lead_events.instants import now
+
+if TYPE_CHECKING:
+    from lead_events.pipeline import Pipeline
+    from lead_events.ports import ClaimStore, EventStore, ObjectStore
+    from lead_events.queries import Queries
+    from lead_events.webhooks import Webhooks
+
+CONNECTIONS: Final = 50
+"""Writes under way at once in one function: a batch of 100 messages takes a few round trips instead of 200."""
+
+
+@cache
+def executor() -> ThreadPoolExecutor:
+    """Threads in which writes overlap."""
+    return ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="lead-events")
+
+
+@cache
+def client(service: str) -> Any:
+    """The boto3 client of a service; clients are safe to share between threads."""
+    import boto3
+
+    from lead_events.aws_errors import client_config
+
+    make: Any = boto3.client  # its overloads want a literal name
+    return make(service, config=client_config(CONNECTIONS))
+
+
+@cache
+def objects() -> ObjectStore:
+    from lead_events.store.s3 import S3Objects
+
+    # The client is made when an object is large enough to need it, which is seldom.
+    return S3Objects(lambda: client("s3"), settings.raw_bucket())
+
+
+@cache
+def events() -> EventStore:
+    from lead_events.store.dynamodb import DynamoDbEvents
+
+    configured = settings.StoreSettings.read()
+    return DynamoDbEvents(client("dynamodb"), configured.events_table, objects(), configured.retention)
+
+
+@cache
+def claims() -> ClaimStore:
+    from lead_events.store.dynamodb import DynamoDbClaims
+
+    return DynamoDbClaims(client("dynamodb"), settings.StoreSettings.read().claims_table)
+
+
+@cache
+def pipeline() -> Pipeline:
+    from lead_events.pipeline import Pipeline
+
+    return Pipeline(events(), claims(), objects(), now)
+
+
+@cache
+def queries() -> Queries:
+    from lead_events.cursors import Cursors
+    from lead_events.queries import Queries
+
+    return Queries(events(), claims(), Cursors(_cursor_secret))
+
+
+@cache
+def webhooks() -> Webhooks:
+    from lead_events.messaging.sqs import SqsQueue
+    from lead_events.store.secrets import SecretsManagerWebhookSecrets
+    from lead_events.webhooks import Webhooks
+
+    configured = settings.WebhookSettings.read()
+    secrets = SecretsManagerWebhookSecrets(_secrets_provider(), configured.secret_prefix)
+    return Webhooks(secrets, SqsQueue(client("sqs"), configured.ingest_queue_url), objects(), now)
+
+
+@cache
+def _secrets_provider() -> Any:
+    from aws_lambda_powertools.utilities.parameters import SecretsProvider
+
+    return SecretsProvider(boto3_client=client("secretsmanager"))
+
+
+def _cursor_secret() -> str:
+    from lead_events.aws_errors import translated
+    from lead_events.errors import UnavailableError
+
+    try:
+        with translated("Secrets Manager"):
+            return str(_secrets_provider().get(settings.cursor_secret_name(), max_age=3600))
+    except UnavailableError:
+        raise
+    except Exception as error:  # Parameters wraps every cause in its own error
+        raise UnavailableError("Secrets Manager did not give the cursor secret.") from error
+
+
+def reset() -> None:
+    """Forget everything built, so that the next call reads the settings again."""
+    for part in (executor, client, objects, events, claims, pipeline, queries, webhooks, _secrets_provider):
+        part.cache_clear()

@@ -1,0 +1,78 @@
+"""The event bus, and the rule that brings other domains' events to the ingest queue."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aws_cdk import Duration
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from lead_events.names import OWN_EVENT_SOURCE
+from stacks.constructs.ingest_queue import DLQ_RETENTION, ServiceQueue
+from stacks.constructs.nag import exempt
+
+ARCHIVE_RETENTION: Final = Duration.days(365)
+
+
+class EventBus(Construct):
+    """The bus with an archive, open to the named accounts, and the rule to the ingest queue.
+
+    The local twin's CloudFormation knows neither archives nor bus policies; stage ``local`` goes without them.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        name: str,
+        senders: tuple[str, ...],
+        queue: sqs.IQueue,
+        local: bool,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.bus = events.EventBus(self, "Bus", event_bus_name=name)
+        if not local:
+            self.bus.archive(
+                "Archive",
+                description="All events of the bus, for replays",
+                event_pattern=events.EventPattern(source=events.Match.prefix("")),  # every event has one
+                retention=ARCHIVE_RETENTION,
+            )
+            self._open_to(senders)
+        self.undelivered = ServiceQueue(self, "Undelivered", retention_period=DLQ_RETENTION, require_tls=not local)
+        exempt(
+            self.undelivered,
+            "AwsSolutions-SQS3",
+            because="It is itself the dead-letter queue, of the rule's target; cdk-nag knows those of queues only.",
+        )
+        events.Rule(
+            self,
+            "ToIngest",
+            description="Events of other domains, whole, to the ingest queue",
+            event_bus=self.bus,
+            # Replays from the archive pass too: an event that is already stored is recognised as a duplicate.
+            event_pattern=events.EventPattern(source=events.Match.anything_but(OWN_EVENT_SOURCE)),
+            targets=[
+                targets.SqsQueue(
+                    queue, dead_letter_queue=self.undelivered, max_event_age=Duration.hours(24), retry_attempts=185
+                )
+            ],
+        )
+
+    def _open_to(self, senders: tuple[str, ...]) -> None:
+        for account in senders:
+            self.bus.add_to_resource_policy(
+                iam.PolicyStatement(
+                    sid=f"Sender{account}",
+                    principals=[iam.AccountPrincipal(account)],
+                    actions=["events:PutEvents"],
+                    resources=[self.bus.event_bus_arn],
+                    # Nobody else speaks in our name.
+                    conditions={"ForAllValues:StringNotEquals": {"events:source": [OWN_EVENT_SOURCE]}},
+                )
+            )

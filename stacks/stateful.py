@@ -1,0 +1,63 @@
+"""The stateful stack: what must survive everything else."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from stacks.constructs.nag import exempt
+from stacks.constructs.raw_bucket import RawBucket
+from stacks.constructs.stack_options import StackOptions
+from stacks.constructs.tables import Tables
+from stacks.settings import Settings
+
+
+class StatefulStack(Stack):
+    """Tables, bucket, encryption key, cursor secret."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, settings: Settings, **options: Unpack[StackOptions]
+    ) -> None:
+        super().__init__(scope, construct_id, **options)
+        removal = RemovalPolicy.RETAIN if settings.retains else RemovalPolicy.DESTROY
+
+        self.key = kms.Key(
+            self,
+            "Key",
+            description=f"Lead Events ({settings.stage}): tables and raw payloads",
+            enable_key_rotation=True,
+            pending_window=Duration.days(30 if settings.retains else 7),
+            removal_policy=removal,
+        )
+        tables = Tables(self, "Tables", key=self.key, retain=settings.retains)
+        self.events_table = tables.events
+        self.claims_table = tables.claims
+        self.raw_bucket = RawBucket(
+            self, "RawBucket", key=self.key, retain=settings.retains, require_tls=not settings.is_local
+        )
+        self.cursor_secret = secretsmanager.Secret(
+            self,
+            "CursorSecret",
+            description=f"Lead Events ({settings.stage}): signs the cursors of the API",
+            generate_secret_string=secretsmanager.SecretStringGenerator(password_length=64, exclude_punctuation=True),
+            removal_policy=removal,
+        )
+        resource = self.cursor_secret.node.default_child
+        assert isinstance(resource, secretsmanager.CfnSecret)
+        # The attribute and not the reference: both are the ARN on AWS, the local twin takes the second for the name.
+        self.cursor_secret_arn = resource.attr_id
+        exempt(
+            self.cursor_secret,
+            "AwsSolutions-SMG4",
+            because="The secret signs page cursors and opens no door; rotating it on a schedule would break the "
+            "listings in progress. An operator changes it by a new version when there is cause.",
+        )
+
+        CfnOutput(self, "EventsTableName", value=self.events_table.table_name)
+        CfnOutput(self, "ClaimsTableName", value=self.claims_table.table_name)
+        CfnOutput(self, "RawBucketName", value=self.raw_bucket.bucket_name)
+        CfnOutput(self, "CursorSecretArn", value=self.cursor_secret_arn)

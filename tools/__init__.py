@@ -1,0 +1,1 @@
+"""Tools of developers and operators; nothing here is deployed."""
