@@ -56,7 +56,7 @@ def build_app(app: App, *, settings: Settings, assets: Assets | None = None) -> 
     Tags.of(app).add("service", names.SERVICE)
     Tags.of(app).add("stage", settings.stage)
     # Every synthesis is checked: a violation without a written reason fails `cdk synth` itself, not only the tests.
-    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app, write_suppressions_to_cloud_formation=True))
     return Stacks(stateful=stateful, services=services, monitoring=monitoring)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, Self
@@ -46,6 +46,38 @@ class Delivery:
     """The lead that the webhook's URL names (``?leadId=``), if any."""
 
 
+class IdentityKind(StrEnum):
+    """What can tell who a lead is, strongest first."""
+
+    CUSTOMER = "customer"
+    """A provider's own id of the person; ``value`` is ``{provider}:{id}``."""
+    PHONE = "phone"
+    EMAIL = "email"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """One identity as a provider wrote it; normalised before it is compared. Personal data: never logged."""
+
+    kind: IdentityKind
+    value: str = field(repr=False)
+    region: str | None = None
+    """ISO 3166 code of the country in which a phone without ``+`` is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFact:
+    """What happened, where several events of a provider tell of it (a sale: its session, its payment, its invoice).
+
+    The first event to tell a fact counts. A later one is stored too, but as ``event_type`` and ``payload``: under the
+    provider's own name, so that nothing is lost and nothing counted twice.
+    """
+
+    id: str
+    event_type: str
+    payload: Json
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
     """A normalised event; ``lead_id`` is set where its sender planted or named one."""
@@ -59,9 +91,11 @@ class EventDraft:
     received_at: datetime
     lead_id: str | None = None
     external_event_id: str | None = None
-    fact_id: str | None = None
-    """Names the fact where several external events tell of one (a sale: session, payment, invoice). Claimed in place of
-    ``external_event_id``: the first to tell is the event, every other a duplicate, whatever its content."""
+    shared_fact: SharedFact | None = None
+    identities: tuple[Identity, ...] = ()
+    """Who it was, strongest first; for drafts without ``lead_id``, and to learn from those with one."""
+    tracking: Mapping[str, str] = field(default_factory=dict)
+    """Where the lead came from, in the provider's names: utm_source …, src, sck, xcod, ref, ad_id, landing_url …"""
     object_id: str | None = None
     object_id_ref: str | None = None
     raw_payload: str | None = None
@@ -71,10 +105,34 @@ class EventDraft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationEvent:
+    """What a provider tells about an organisation, not about one lead: a shop's privacy request, for one."""
+
+    organization_id: str
+    source: str
+    type: str
+    """CloudEvents type ``domain.event-name``."""
+    external_event_id: str
+    occurred_at: datetime
+    payload: Json
+
+
+Translation = EventDraft | OrganizationEvent | RejectedError
+"""One thing that a delivery holds. An error stands for an entry that cannot be read; the others are none the worse."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeadEvent(EventDraft):
     """An event of one lead."""
 
     lead_id: str
+
+    def retold(self) -> LeadEvent | None:
+        """This event as it is stored where another has told its fact already."""
+        fact = self.shared_fact
+        if fact is None:
+            return None
+        return replace(self, shared_fact=None, event_type=fact.event_type, payload=fact.payload)
 
     @classmethod
     def of(cls, draft: EventDraft, lead_id: str) -> Self:

@@ -46,14 +46,19 @@ class Claim:
 
     @classmethod
     def of(cls, event: StoredEvent) -> Claim | None:
-        """The claim that ``event`` needs; ``None`` where it has no external id."""
-        if event.external_event_id is None:
+        """The claim that ``event`` needs: of its fact, else of its external id; ``None`` where it has neither."""
+        if event.shared_fact is not None:
+            claimed, content = event.shared_fact.id, fact_fingerprint(event)
+        elif event.external_event_id is not None:
+            claimed, content = event.external_event_id, fingerprint(event)
+        else:
             return None
+        key = event.key
         return cls(
-            claim_id(event.organization_id, event.source, event.external_event_id),
-            event.key.lead_organization_id,
-            event.key.occurred_at_id,
-            fingerprint(event),
+            claim_id(event.organization_id, event.source, claimed),
+            key.lead_organization_id,
+            key.occurred_at_id,
+            content,
         )
 
     @property
@@ -85,6 +90,12 @@ def fingerprint(event: LeadEvent) -> str:
     content = [event.event_type, event.object_id, event.object_id_ref, event.payload]
     canonical = json.dumps(_canonical(content), sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(canonical.encode()).digest()
+    return f"{FINGERPRINT_VERSION}:{urlsafe_b64encode(digest[:24]).decode()}"
+
+
+def fact_fingerprint(event: LeadEvent) -> str:
+    """Hash of who tells a shared fact: the same event again is a duplicate, another one tells the fact anew."""
+    digest = hashlib.sha256((event.external_event_id or "").encode()).digest()
     return f"{FINGERPRINT_VERSION}:{urlsafe_b64encode(digest[:24]).decode()}"
 
 

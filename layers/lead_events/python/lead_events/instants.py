@@ -104,7 +104,7 @@ def _from_unix(value: object, microseconds_per_unit: int, field: str) -> datetim
         raise InvalidError.of(field, rule, code="invalid_time")
     try:
         instant = from_microseconds(int(value * microseconds_per_unit))  # type: ignore[operator]  # a number, see above
-    except (OverflowError, ValueError):
+    except (ArithmeticError, ValueError):
         raise InvalidError.of(field, rule, code="invalid_time") from None
     return _bounded(instant, field)
 

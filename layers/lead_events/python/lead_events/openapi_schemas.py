@@ -125,7 +125,7 @@ def schemas() -> dict[str, Schema]:
 
 def cloud_event() -> Schema:
     """The envelope. Its ``data`` is held to the contract of its type where the catalogue has it."""
-    lead = {"pattern": f"^{ID_PATTERN}$"}
+    lead: Schema = {"pattern": f"^{ID_PATTERN}$"}
     return {
         "description": "CloudEvents 1.0 in JSON. `data.organizationId` and `data.leadId` (or `subject`) name the lead; the "
         "rest of `data` is the payload. `domain.event-name` is the event type `event_name` where the catalogue has it.",
@@ -221,11 +221,11 @@ def event_sample(*, raw: bool = False) -> dict[str, Any]:
         object_id=body["objectId"],
         raw_payload='{"plan": "pro"}' if raw else None,
     )
-    return event_json(StoredEvent.known(event, "evt_019d2549-a480-7000-8000-0123456789ab"), raw=raw)
+    return event_json(StoredEvent.known(event, "evt_019d254b-8700-7000-8000-0123456789ab"), raw=raw)
 
 
 def _event() -> Schema:
-    nothing = {"null": True, "maxLength": 255}
+    nothing: Schema = {"null": True, "maxLength": 255}
     shown = _object(
         "A stored event. It never changes.",
         {
@@ -239,7 +239,9 @@ def _event() -> Schema:
             "eventType": _text("Normalised type, or the source's own", pattern=EVENT_TYPE_PATTERN),
             "objectId": _text("Our id of the object it is about", **nothing),
             "objectIdRef": _text("The source's id of the object it is about", **nothing),
-            "externalEventId": _text("The source's id of the event; stored once per organization and source", **nothing),
+            "externalEventId": _text(
+                "The source's id of the event; stored once per organization and source", **nothing
+            ),
             "occurredAt": _time("When it happened, in UTC with six fraction digits"),
             "receivedAt": _time("When it reached us"),
             "schemaVersion": {"type": "integer", "minimum": 1, "maximum": SCHEMA_VERSION},
@@ -253,7 +255,7 @@ def _event() -> Schema:
 
 
 def _direct_event() -> Schema:
-    nothing = {"null": True, "maxLength": 255}
+    nothing: Schema = {"null": True, "maxLength": 255}
     return {
         "description": "One event of the lead in the path.",
         "type": "object",
@@ -315,14 +317,14 @@ def _problem() -> Schema:
 
 
 def _event_types() -> Schema:
-    described = {
+    described: dict[str, Schema] = {
         "name": {"enum": list(catalogue.EVENT_TYPES)},
         "category": {"enum": [str(each) for each in Category]},
         "description": {"type": "string"},
         "schema": {"type": "object", "description": "JSON Schema (2020-12) of the payload."},
         "sample": {"type": "object"},
     }
-    source = {"source": {"type": "string"}, "sourceType": _source_type()}
+    source: dict[str, Schema] = {"source": {"type": "string"}, "sourceType": _source_type()}
     return _object(
         "The catalogue.",
         {

@@ -38,11 +38,11 @@ class Pipeline:
         """One queue message: a webhook delivery, or an event of another domain."""
         return [self.process(draft) for draft in self.read(message)]
 
-    def read(self, message: Envelope, organization_id: str | None = None) -> list[EventDraft]:
-        """Read a message and, where a provider sent it, translate it. ``organization_id`` is the token's, if any."""
+    def read(self, message: Envelope) -> list[EventDraft]:
+        """Read a message and, where a provider sent it, translate it."""
         if message.type == webhook_message.TYPE:
             return self.translate(webhook_message.read(message, self._objects))
-        return [draft_of_envelope(message, organization_id, self._clock())]
+        return [draft_of_envelope(message, None, self._clock())]
 
     def translate(self, delivery: Delivery) -> list[EventDraft]:
         """Put a provider's delivery in our terms."""
@@ -59,7 +59,8 @@ class Pipeline:
         """Process several events at once, in order where they share an external id; outcomes in the given order."""
         groups: dict[object, list[int]] = {}
         for index, draft in enumerate(drafts):
-            same = (draft.organization_id, draft.source, draft.external_event_id) if draft.external_event_id else index
+            claimed = draft.shared_fact.id if draft.shared_fact else draft.external_event_id
+            same = (draft.organization_id, draft.source, claimed) if claimed else index
             groups.setdefault(same, []).append(index)
         done = executor.map(lambda indexes: [(i, self.process(drafts[i])) for i in indexes], groups.values())
         return [outcome for _, outcome in sorted(pair for pairs in done for pair in pairs)]
@@ -85,6 +86,8 @@ class Pipeline:
         try:
             first = self._claimed_append(event=new, claim=asdict(claim))
         except IdempotencyValidationError:
+            if (retold := event.retold()) is not None:
+                return self.append(retold)
             raise ConflictError("This external id was used before, for other content.") from None
         except IdempotencyPersistenceLayerError as error:
             raise (error.__cause__ if isinstance(error.__cause__, LeadEventsError) else error) from None

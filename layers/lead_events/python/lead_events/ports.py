@@ -53,6 +53,10 @@ class EventStore(Protocol):
         """Read one event, strongly consistent; its raw payload only where asked for."""
         ...
 
+    def find(self, organization_id: str, source: str, external_event_id: str) -> EventKey | None:
+        """The key of an event by its external id, through ``idempotency-index``: eventually consistent."""
+        ...
+
     def page(self, query: TimelineQuery, after: Position | None, limit: int, *, raw: bool = False) -> Page:
         """Read at most ``limit`` (at least 1) events behind ``after``; fewer where the store's own page ends."""
         ...

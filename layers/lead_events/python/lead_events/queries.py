@@ -61,10 +61,20 @@ class Queries:
     def external_event(
         self, organization_id: str, source: str, external_event_id: str, *, raw: bool = False
     ) -> dict[str, Any]:
-        """One event by its source's id, through its claim: strongly consistent, and bound to the organisation."""
-        reference = check_reference(external_event_id, "externalEventId")
-        claim = self._claims.get(claim_id(organization_id, check_source(source, "source"), reference or ""))
-        return self._shown(claim.key if claim else None, raw=raw)
+        """One event by its source's id.
+
+        Through its claim: strongly consistent, and bound to the organisation. An event that shares its fact with others
+        is claimed by the fact instead; such a one is found through ``idempotency-index``, a moment later.
+        """
+        try:
+            name, reference = check_source(source, "source"), check_reference(external_event_id, "externalEventId")
+        except InvalidError:
+            raise NotFoundError from None
+        if reference is None:
+            raise NotFoundError
+        claim = self._claims.get(claim_id(organization_id, name, reference))
+        key = claim.key if claim else self._events.find(organization_id, name, reference)
+        return self._shown(key, raw=raw)
 
     def _shown(self, key: EventKey | None, *, raw: bool) -> dict[str, Any]:
         found: StoredEvent | None = self._events.get(key, raw=raw) if key else None

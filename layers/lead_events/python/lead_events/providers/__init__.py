@@ -16,7 +16,7 @@ from pkgutil import iter_modules
 from typing import Protocol, cast
 
 from lead_events.errors import NotFoundError
-from lead_events.event import Delivery, EventDraft
+from lead_events.event import Delivery, Translation
 
 
 class Provider(Protocol):
@@ -30,8 +30,8 @@ class Provider(Protocol):
         """
         ...
 
-    def translate(self, delivery: Delivery) -> list[EventDraft]:
-        """Normalise a verified delivery. Raises ``RejectedError`` where it cannot be read."""
+    def translate(self, delivery: Delivery) -> Sequence[Translation]:
+        """Normalise a verified delivery: every event it holds. Raises ``RejectedError`` where it cannot be read at all."""
         ...
 
 

@@ -8,10 +8,8 @@ from typing import Final
 from lead_events.errors import InvalidError
 
 # ISO 4217 currencies whose minor unit is not a hundredth.
-_ZERO_DECIMAL: Final = frozenset(
-    ["BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF"]
-)  # fmt: skip
-_THREE_DECIMAL: Final = frozenset(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"])
+_ZERO_DECIMAL: Final = frozenset("BIF CLP DJF GNF ISK JPY KMF KRW MGA PYG RWF UGX UYI VND VUV XAF XOF XPF".split())
+_THREE_DECIMAL: Final = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
 
 
 def minor_unit_digits(currency: str) -> int:

@@ -27,10 +27,8 @@ from lead_events.providers._reading import at, items, known, reference, text
 from lead_events.strict_json import Json
 
 # docs.stripe.com/currencies. Not ISO 4217's digits: Stripe sends ISK and UGX in hundredths.
-_ZERO_DECIMAL: Final = frozenset(
-    ["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF"]
-)
-_THREE_DECIMAL: Final = frozenset(["BHD", "JOD", "KWD", "OMR", "TND"])
+_ZERO_DECIMAL: Final = frozenset("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split())
+_THREE_DECIMAL: Final = frozenset("BHD JOD KWD OMR TND".split())
 
 _BASIL: Final = "2025-03-31"
 _SETTLED: Final = ("paid", "no_payment_required")

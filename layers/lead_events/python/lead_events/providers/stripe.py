@@ -15,7 +15,7 @@ from typing import Final
 
 from lead_events import catalogue
 from lead_events.errors import InvalidError
-from lead_events.event import Delivery, EventDraft, check_event_type, check_reference
+from lead_events.event import Delivery, EventDraft, SharedFact, check_event_type, check_reference
 from lead_events.instants import from_unix_seconds, parse_instant, to_microseconds
 from lead_events.names import Source
 from lead_events.providers._reading import at, planted_lead, reference
@@ -73,10 +73,10 @@ def translate(delivery: Delivery) -> list[EventDraft]:
     facts = TRANSLATIONS.get(notice.type, _untranslated)(notice)
     if not facts or not all(map(_keeps_contract, facts)):
         facts = [unknown]
-    return [_draft(delivery, event_id, notice, fact) for fact in facts]
+    return [_draft(delivery, event_id, notice, fact, unknown) for fact in facts]
 
 
-def _draft(delivery: Delivery, event_id: str, notice: Notice, fact: Fact) -> EventDraft:
+def _draft(delivery: Delivery, event_id: str, notice: Notice, fact: Fact, unknown: Fact) -> EventDraft:
     return EventDraft(
         organization_id=delivery.organization_id,
         source_type=SOURCE_TYPES[Source.STRIPE],
@@ -88,7 +88,7 @@ def _draft(delivery: Delivery, event_id: str, notice: Notice, fact: Fact) -> Eve
         lead_id=_lead(notice.object, delivery.lead_id),
         # A second event of one notice needs its own id; one that would be too long is claimed by its fact alone.
         external_event_id=_joined(event_id, fact.part) if fact.part else event_id,
-        fact_id=_joined(fact.fact_id) if fact.fact_id else None,
+        shared_fact=_shared(fact, unknown),
         object_id=reference(notice.object, "metadata", "orderId") or reference(notice.object, "metadata", "order_id"),
         object_id_ref=reference(notice.object, "id"),
         raw_payload=delivery.body,
@@ -122,6 +122,11 @@ def _created(event: Mapping[str, Json]) -> datetime:
     if not isinstance(created, int):
         raise InvalidError.of("created", "must be whole seconds since 1970", code="invalid_time")
     return from_unix_seconds(created, "created")
+
+
+def _shared(fact: Fact, unknown: Fact) -> SharedFact | None:
+    name = reference(fact.fact_id)
+    return SharedFact(name, unknown.event_type, unknown.payload) if name else None
 
 
 def _joined(*parts: str) -> str | None:

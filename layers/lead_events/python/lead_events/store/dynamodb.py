@@ -61,6 +61,33 @@ class DynamoDbEvents:
         item = _python(found["Item"])
         return event_of(item, self._raw_text(item) if raw else None)
 
+    def find(self, organization_id: str, source: str, external_event_id: str) -> EventKey | None:
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "IndexName": Index.IDEMPOTENCY,
+            "KeyConditionExpression": "#source = :source AND #external = :external",
+            # The index is keyed as the seeds say, without the tenant; another tenant's event of this id is not ours to see.
+            "FilterExpression": "begins_with(#partition, :tenant)",
+            "ExpressionAttributeNames": {
+                "#source": Attribute.SOURCE,
+                "#external": Attribute.EXTERNAL_EVENT_ID,
+                "#partition": Attribute.LEAD_ORGANIZATION_ID,
+            },
+            "ExpressionAttributeValues": {
+                ":source": {"S": source},
+                ":external": {"S": external_event_id},
+                ":tenant": {"S": lead_key(organization_id, "")},
+            },
+        }
+        while True:
+            with translated("DynamoDB"):
+                answer = self._client.query(**request)
+            if answer["Items"]:
+                return key_of(_python(answer["Items"][0]))
+            if "LastEvaluatedKey" not in answer:
+                return None
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
     def page(self, query: TimelineQuery, after: Position | None, limit: int, *, raw: bool = False) -> Page:
         if is_empty(query):
             return Page([], more=False)

@@ -35,6 +35,13 @@ class InMemoryEvents:
         found = self._events.get(key)
         return found if found is None or raw else _without_raw(found)
 
+    def find(self, organization_id: str, source: str, external_event_id: str) -> EventKey | None:
+        wanted = (organization_id, source, external_event_id)
+        with self._lock:
+            found = [each for each in self._events.values()
+                     if (each.organization_id, each.source, each.external_event_id) == wanted]  # fmt: skip
+        return found[0].key if found else None
+
     def page(self, query: TimelineQuery, after: Position | None, limit: int, *, raw: bool = False) -> Page:
         if is_empty(query):
             return Page([], more=False)

@@ -1,0 +1,1 @@
+"""Promises of the templates: what must be true of them, whoever changes the stacks."""

@@ -1,0 +1,68 @@
+"""The functions: runtime, logs, tracing, environment."""
+
+from __future__ import annotations
+
+import pytest
+
+from lead_events.names import Env
+from tests.infrastructure.synthesis import Synthesis
+
+ENVIRONMENT = {
+    "Api": {Env.EVENTS_TABLE, Env.CLAIMS_TABLE, Env.RAW_BUCKET, Env.CURSOR_SECRET, Env.STAGE},
+    "Ingest": {Env.EVENTS_TABLE, Env.CLAIMS_TABLE, Env.RAW_BUCKET, Env.STAGE},
+    "Webhooks": {Env.INGEST_QUEUE_URL, Env.RAW_BUCKET, Env.WEBHOOK_SECRET_PREFIX, Env.STAGE},
+    "Tokens": {Env.TOKEN_ORGANIZATIONS_PREFIX, Env.STAGE},
+}
+POWERTOOLS = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_METRICS_NAMESPACE", "POWERTOOLS_LOG_LEVEL"}
+
+
+def test_all_run_python_3_13_on_arm64_with_both_layers(any_stage: Synthesis) -> None:
+    functions = any_stage.resources("AWS::Lambda::Function")
+    assert len(functions) == len(ENVIRONMENT)
+    for function in functions:
+        assert function.properties["Runtime"] == "python3.13"
+        assert function.properties["Architectures"] == ["arm64"]
+        assert function.properties["Handler"] == "handler.handler"
+        assert len(function.properties["Layers"]) == 2
+    for layer in any_stage.resources("AWS::Lambda::LayerVersion"):
+        assert layer.properties["CompatibleRuntimes"] == ["python3.13"]
+        assert layer.properties["CompatibleArchitectures"] == ["arm64"]
+
+
+def test_all_trace_and_log_json_into_a_group_that_forgets(any_stage: Synthesis) -> None:
+    groups = {group.logical_id: group for group in any_stage.resources("AWS::Logs::LogGroup")}
+    for function in any_stage.resources("AWS::Lambda::Function"):
+        assert function.properties["TracingConfig"] == {"Mode": "Active"}
+        logging = function.properties["LoggingConfig"]
+        assert logging["LogFormat"] == "JSON"
+        # Metrics are lines without a level, taken for INFO: above it they would be dropped.
+        assert logging["ApplicationLogLevel"] == "INFO"
+        assert groups[logging["LogGroup"]["Ref"]].properties["RetentionInDays"] > 0
+    assert all(group.properties["RetentionInDays"] for group in groups.values())
+
+
+@pytest.mark.parametrize("name", ENVIRONMENT)
+def test_each_gets_the_environment_that_it_reads(name: str, prod: Synthesis) -> None:
+    function = prod.one("AWS::Lambda::Function", starting=f"{name}Function")
+    variables = function.properties["Environment"]["Variables"]
+    assert set(variables) == {str(key) for key in ENVIRONMENT[name]} | POWERTOOLS
+    assert variables[Env.STAGE] == "prod"
+    assert variables["POWERTOOLS_SERVICE_NAME"] == "lead-events"
+
+
+@pytest.mark.parametrize("name", ["Api", "Ingest"])
+def test_retention_reaches_those_who_write_events(name: str, dev: Synthesis) -> None:
+    function = dev.one("AWS::Lambda::Function", starting=f"{name}Function")
+    assert function.properties["Environment"]["Variables"][Env.RETENTION_DAYS] == "30"
+
+
+def test_idempotency_is_never_switched_off(any_stage: Synthesis) -> None:
+    for function in any_stage.resources("AWS::Lambda::Function"):
+        assert "POWERTOOLS_IDEMPOTENCY_DISABLED" not in function.properties["Environment"]["Variables"]
+
+
+def test_the_api_gives_up_before_the_gateway_does(any_stage: Synthesis) -> None:
+    for name in ("Api", "Webhooks"):
+        assert any_stage.one("AWS::Lambda::Function", starting=f"{name}Function").properties["Timeout"] < 30
+    # Cognito waits five seconds for a trigger.
+    assert any_stage.one("AWS::Lambda::Function", starting="TokensFunction").properties["Timeout"] <= 5

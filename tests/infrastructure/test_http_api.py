@@ -1,0 +1,149 @@
+"""The HTTP API: who may call what, and who issues the tokens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lead_events.names import Scope
+from tests.infrastructure.synthesis import Synthesis, synthesise
+
+LEAD = "/v1/organizations/{organizationId}/leads/{leadId}"
+ROUTES = {
+    f"POST {LEAD}/events": Scope.WRITE,
+    "POST /v1/events": Scope.WRITE,
+    f"GET {LEAD}/events": Scope.READ,
+    f"GET {LEAD}/events/{{eventId}}": Scope.READ,
+    "GET /v1/organizations/{organizationId}/external-events/{source}/{externalEventId}": Scope.READ,
+    "GET /v1/event-types": None,
+    "GET /openapi.json": None,
+    "GET /docs": None,
+    "GET /health": None,
+    "POST /v1/webhooks/{provider}/{organizationId}": None,
+    "GET /v1/webhooks/{provider}/{organizationId}": None,
+}
+OUTPUTS = {
+    "EventsTableName",
+    "ClaimsTableName",
+    "RawBucketName",
+    "CursorSecretArn",
+    "ApiUrl",
+    "ApiId",
+    "EventBusName",
+    "IngestQueueUrl",
+    "IngestDlqUrl",
+    "UndeliveredDlqUrl",
+    "WebhookSecretPrefix",
+    "ApiFunctionName",
+    "IngestFunctionName",
+    "WebhooksFunctionName",
+}
+POOL_OUTPUTS = {"UserPoolId", "TokenUrl", "ClientIds", "TokensFunctionName"}
+
+
+@pytest.fixture(scope="module")
+def oidc(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+    folder: Path = tmp_path_factory.mktemp("oidc")
+    return synthesise(folder, stage="dev", oidcIssuer="https://issuer.example/realm", oidcAudience="lead-events-api")
+
+
+def test_routes_and_scopes_are_the_contract(any_stage: Synthesis) -> None:
+    found = {}
+    for route in any_stage.resources("AWS::ApiGatewayV2::Route"):
+        scopes = route.properties.get("AuthorizationScopes", [])
+        assert len(scopes) <= 1
+        found[route.properties["RouteKey"]] = scopes[0] if scopes else None
+        # A scope without an authorizer would be ignored in silence.
+        assert (route.properties["AuthorizationType"] == "JWT") == bool(scopes)
+        assert ("AuthorizerId" in route.properties) == bool(scopes)
+    assert found == ROUTES
+
+
+def test_tokens_are_told_apart_by_the_authorization_header(any_stage: Synthesis) -> None:
+    """A cached answer for one token must never serve another: the identity source is the token itself.
+
+    API Gateway's own JWT authorizer keeps no policy of a method, so a token that may read may write by the next call
+    if it has that scope; there is no result to cache and no time-out to set.
+    """
+    authorizer = any_stage.one("AWS::ApiGatewayV2::Authorizer").properties
+    assert authorizer["AuthorizerType"] == "JWT"
+    assert authorizer["IdentitySource"] == ["$request.header.Authorization"]
+    assert "AuthorizerResultTtlInSeconds" not in authorizer
+
+
+def test_the_user_pool_is_the_issuer_and_its_clients_the_audience(any_stage: Synthesis) -> None:
+    jwt = any_stage.one("AWS::ApiGatewayV2::Authorizer").properties["JwtConfiguration"]
+    clients = {client.logical_id for client in any_stage.resources("AWS::Cognito::UserPoolClient")}
+    assert clients
+    assert {audience["Ref"] for audience in jwt["Audience"]} == clients
+    pool = any_stage.one("AWS::Cognito::UserPool").logical_id
+    assert {"Ref": pool} in jwt["Issuer"]["Fn::Join"][1]
+
+
+def test_clients_get_tokens_by_their_credentials_alone(any_stage: Synthesis) -> None:
+    for client in any_stage.resources("AWS::Cognito::UserPoolClient"):
+        assert client.properties["AllowedOAuthFlows"] == ["client_credentials"]
+        assert client.properties["GenerateSecret"] is True
+        assert client.properties["AccessTokenValidity"] == 60
+
+
+def test_the_resource_server_has_the_scopes_of_the_api(any_stage: Synthesis) -> None:
+    server = any_stage.one("AWS::Cognito::UserPoolResourceServer").properties
+    assert {f"{server['Identifier']}/{scope['ScopeName']}" for scope in server["Scopes"]} == set(Scope)
+
+
+def test_clients_have_the_scopes_that_the_context_gives_them(dev: Synthesis) -> None:
+    granted = {
+        client.properties["ClientName"]: [part["Fn::Join"][1][1] for part in client.properties["AllowedOAuthScopes"]]
+        for client in dev.resources("AWS::Cognito::UserPoolClient")
+    }
+    assert granted == {"platform": ["/read", "/write", "/all-organizations"], "acme": ["/read"]}
+
+
+def test_bound_clients_are_bound_by_a_parameter_under_their_id(dev: Synthesis) -> None:
+    parameter = dev.one("AWS::SSM::Parameter").properties
+    assert parameter["Value"] == "org_acme"
+    acme = dev.one("AWS::Cognito::UserPoolClient", starting="IdentityUserPoolClientAcme").logical_id
+    assert parameter["Name"]["Fn::Join"][1] == ["/lead-events/dev/organization-of-client/", {"Ref": acme}]
+    tokens = dev.one("AWS::Lambda::Function", starting="Tokens").properties
+    prefix = tokens["Environment"]["Variables"]["TOKEN_ORGANIZATIONS_PREFIX"]
+    assert prefix == "/lead-events/dev/organization-of-client"
+
+
+def test_the_trigger_is_the_one_that_machine_clients_need(any_stage: Synthesis) -> None:
+    pool = any_stage.one("AWS::Cognito::UserPool").properties
+    trigger = pool["LambdaConfig"]["PreTokenGenerationConfig"]
+    assert trigger["LambdaVersion"] == "V3_0"
+    assert trigger["LambdaArn"]["Fn::GetAtt"][0].startswith("TokensFunction")
+    # Below the plan Essentials Cognito does not call it for client credentials.
+    assert pool["UserPoolTier"] == "ESSENTIALS"
+    assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"] is True
+
+
+def test_any_oidc_issuer_takes_the_place_of_the_user_pool(oidc: Synthesis) -> None:
+    jwt = oidc.one("AWS::ApiGatewayV2::Authorizer").properties["JwtConfiguration"]
+    assert jwt == {"Issuer": "https://issuer.example/realm", "Audience": ["lead-events-api"]}
+    assert oidc.resources("AWS::Cognito::UserPool") == []
+    assert oidc.outputs() == OUTPUTS
+
+
+def test_outputs_are_those_that_tools_read(any_stage: Synthesis) -> None:
+    assert any_stage.outputs() == OUTPUTS | POOL_OUTPUTS
+
+
+def test_the_stage_is_throttled_and_logged_without_personal_data(any_stage: Synthesis) -> None:
+    stage = any_stage.one("AWS::ApiGatewayV2::Stage").properties
+    assert stage["DefaultRouteSettings"]["ThrottlingRateLimit"] > 0
+    assert stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] > 0
+    fields = json.loads(stage["AccessLogSettings"]["Format"])
+    assert "requestId" in fields
+    logged = set(fields.values())
+    assert not {v for v in logged if "sourceIp" in v or "userAgent" in v or "path" in v.lower() or "sub" in v}
+
+
+def test_payloads_are_of_format_2(any_stage: Synthesis) -> None:
+    integrations = any_stage.resources("AWS::ApiGatewayV2::Integration")
+    assert {integration.properties["PayloadFormatVersion"] for integration in integrations} == {"2.0"}
+    assert len(integrations) == 2

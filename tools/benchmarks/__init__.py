@@ -1,0 +1,1 @@
+"""What the service costs, measured against a reference in the same run. `make bench`; see the design's bars."""
