@@ -102,6 +102,8 @@ PLATFORM_CLIENT: Final = M2mClient(
     scopes=(names.Scope.READ, names.Scope.WRITE, names.Scope.ALL_ORGANIZATIONS),
 )
 
+MAX_CLIENTS: Final = 50
+
 _DEMO_SCOPES: Final = (names.Scope.READ, names.Scope.WRITE)
 
 DEFAULT_CLIENTS: Final[Mapping[Stage, tuple[M2mClient, ...]]] = {
@@ -174,6 +176,10 @@ def _m2m_clients(lookup: Lookup, stage: Stage) -> tuple[M2mClient, ...]:
         return DEFAULT_CLIENTS[stage]
     if not isinstance(value, list) or not value:
         raise SettingsError("m2mClients", "a list with at least one client expected")
+    if len(value) > MAX_CLIENTS:
+        raise SettingsError(
+            "m2mClients", f"at most {MAX_CLIENTS}: an authorizer of API Gateway takes no more audiences"
+        )
     clients = tuple(_m2m_client(item) for item in value)
     # Names become parts of logical ids, where only letters and digits count.
     if len({client.name.replace("-", "") for client in clients}) != len(clients):

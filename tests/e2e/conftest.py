@@ -20,6 +20,8 @@ from typing import Any, cast
 
 import pytest
 
+from tests.e2e.client import Client
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".local" / "e2e"
 
@@ -58,6 +60,12 @@ def twin() -> Iterator[RunningTwin]:
 def stack(twin: RunningTwin) -> dict[str, Any]:
     """The twin's description: URLs, names, tokens, secrets."""
     return twin.stack
+
+
+@pytest.fixture(scope="session")
+def client(stack: dict[str, Any]) -> Client:
+    """Calls the twin."""
+    return Client(stack)
 
 
 def _described(folder: Path, environment: dict[str, str]) -> RunningTwin:

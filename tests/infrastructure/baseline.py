@@ -11,7 +11,7 @@ from typing import Any
 Json = dict[str, Any]
 
 TABLE_TYPES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
-TWO_STEPS = "deploy them one at a time, and record the baseline after each deployment (see docs/runbook.md)"
+TWO_STEPS = "deploy them one at a time, and record the baseline after each deployment (see recorded/README.md)"
 
 
 def shape_of(template: Json) -> Json:

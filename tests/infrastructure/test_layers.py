@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import boto3
 import pytest
 
 from stacks.constructs.assets import ROOT
@@ -118,6 +120,24 @@ def test_stripping_keeps_code_and_licences(tmp_path: Path) -> None:
     assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()) == sorted(kept)
 
 
+RUNTIME_HAS = ("boto3", "botocore", "s3transfer", "dateutil", "six.py", "urllib3", "jmespath")
+"""What Lambda's Python runtime brings and the layer leaves out, by the names in site-packages."""
+
+
+def test_every_handler_imports_with_the_layers_and_the_runtime_alone(tmp_path: Path) -> None:
+    """In an interpreter without site-packages: a dependency missing from the layer shows here, not at the first call."""
+    if not build.is_current(build.LOCAL):
+        pytest.skip("the layer is not built from the present lock: run `python tools/layers/build.py local`")
+    site_packages = Path(boto3.__file__).parents[1]
+    for name in RUNTIME_HAS:
+        (tmp_path / name).symlink_to(site_packages / name)
+    layers = [build.BUILD / build.LOCAL / "python", ROOT / "layers" / "lead_events" / "python", tmp_path]
+    for folder in sorted(path.parent for path in (ROOT / "functions").glob("*/handler.py")):
+        code = f"import sys; sys.path[:0] = {[str(p) for p in (folder, *layers)]!r}; import handler; handler.handler"
+        finished = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+        assert finished.returncode == 0, f"{folder.name}: {finished.stderr}"
+
+
 def test_stacks_import_names_alone_of_the_library() -> None:
     code = (
         "import sys; import stacks.build; "
@@ -130,6 +150,4 @@ def test_stacks_import_names_alone_of_the_library() -> None:
 
 
 def _environment() -> dict[str, str]:
-    import os
-
     return {**os.environ, "PYTHONPATH": str(ROOT / "layers" / "lead_events" / "python")}

@@ -40,9 +40,7 @@ def test_template_is_the_recorded_one(stack: str, prod: Synthesis) -> None:
     recorded_text = (RECORDED / f"prod.{stack}.json").read_text()
     current = masked(prod.templates[stack])
     difference = "\n".join(difflib.unified_diff(recorded_text.splitlines(), current.splitlines(), "recorded", "now"))
-    assert current == recorded_text, (
-        f"{difference}\n\nRead it; if it is meant: python -m tests.infrastructure.record (see recorded/README.md)"
-    )
+    assert current == recorded_text, f"{difference}\n\nRead it; if it is meant, record it: see recorded/README.md"
 
 
 def changed(shape: Json, **entries: Any) -> Json:

@@ -97,6 +97,7 @@ def client(**changes: object) -> list[dict[str, object]]:
         ("m2mClients", {"m2mClients": client(scopes=["all-organizations"])}),
         ("m2mClients", {"m2mClients": client(organisationId="org_1")}),
         ("m2mClients", {"m2mClients": client() + client()}),
+        ("m2mClients", {"m2mClients": [client(name=f"crm-{n}")[0] for n in range(51)]}),
         ("oidcIssuer", {"oidcIssuer": "issuer.example", "oidcAudience": "api"}),
         ("oidcAudience", {"oidcIssuer": "https://issuer.example"}),
         ("oidcAudience", {"oidcAudience": "api"}),

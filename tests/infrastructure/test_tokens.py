@@ -36,14 +36,14 @@ def tokens(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    parameters.clear_caches()
+    parameters.clear_caches()  # type: ignore[no-untyped-call]
     with mock_aws():
         ssm = boto3.client("ssm")
         ssm.put_parameter(Name=f"{PREFIX}/{BOUND}", Value="org_acme", Type="String")
         # Powertools keeps its client from one test to the next.
         monkeypatch.setattr(parameters.base, "DEFAULT_PROVIDERS", {})
         yield module
-    parameters.clear_caches()
+    parameters.clear_caches()  # type: ignore[no-untyped-call]
 
 
 def trigger_event(client_id: str) -> dict[str, Any]:

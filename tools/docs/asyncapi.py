@@ -7,7 +7,6 @@ from typing import Any, Final
 import yaml
 
 from lead_events import catalogue, openapi_schemas
-from lead_events.limits import MAX_BODY_BYTES
 from lead_events.names import EVENT_BUS_NAME, OWN_EVENT_SOURCE
 from lead_events.openapi import VERSION
 from lead_events.openapi_schemas import Schema
@@ -15,7 +14,7 @@ from lead_events.openapi_schemas import Schema
 OTHER: Final = "OtherEvent"
 PLAIN: Final = "PlainDetail"
 
-_DESCRIPTION: Final = f"""\
+_DESCRIPTION: Final = """\
 What happens to a lead elsewhere reaches the event store as CloudEvents 1.0, over the event bus or the ingest queue. Delivery
 is at least once and in no order: an event is stored once per organization, `source` and `id`, under its own `time`.
 
@@ -50,8 +49,8 @@ def document() -> dict[str, Any]:
             "ingestQueue": {
                 "address": None,
                 "title": "Ingest queue",
-                "description": "The address is the output `IngestQueueUrl` of the services stack. A message's body is one "
-                f"envelope of at most {MAX_BODY_BYTES} bytes, or what the queue takes.",
+                "description": "The address is the output `IngestQueueUrl` of the services stack. The body of a message is one "
+                "envelope.",
                 "servers": [{"$ref": "#/servers/sqs"}],
                 "messages": _messages([*types, OTHER]),
             },
@@ -97,11 +96,20 @@ def plain_sample() -> dict[str, Any]:
 
 
 class _Dumper(yaml.SafeDumper):
+    """Writes no anchors, indents lists, and keeps the lines of a text."""
+
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - PyYAML's signature
         super().increase_indent(flow, indentless=False)
+
+
+def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text_node)
 
 
 def _server(service: str, protocol: str, description: str) -> Schema:

@@ -56,14 +56,15 @@ def deploy(twin: Twin, instance: Instance) -> Instance:
     if not cdk.exists():
         raise TwinError("The CDK command line is missing; `make up` installs it (npm ci).")
     twin.deploy_log.unlink(missing_ok=True)
-    assembly = twin.folder / "cdk.out"
-    common = ("--context", f"stage={STAGE}", "--ci", "--progress", "events", "--no-color")
+    plain = ("--ci", "--progress", "events", "--no-color", "--output", str(twin.folder / "cdk.out"))
     if not instance.deployed:
         with timed("bootstrapping"):
-            _cdk(twin, (str(cdk), "bootstrap", f"aws://{ACCOUNT}/{REGION}", *common, "--output", str(assembly)))
+            # Away from cdk.json: the CLI would build and synthesise the app for nothing.
+            _cdk(twin, twin.folder, (str(cdk), "bootstrap", f"aws://{ACCOUNT}/{REGION}", *plain))
     with timed("deploying the CDK app"):
-        everything = ("--all", "--require-approval", "never", "--outputs-file", str(twin.outputs_file))
-        _cdk(twin, (str(cdk), "deploy", *everything, *common, "--output", str(assembly)))
+        app = ("--all", "--context", f"stage={STAGE}")
+        silent = ("--require-approval", "never", "--outputs-file", str(twin.outputs_file))
+        _cdk(twin, ROOT, (str(cdk), "deploy", *app, *silent, *plain))
     return remember(twin, instance, deployed=wanted)
 
 
@@ -91,7 +92,7 @@ def _inputs() -> Iterator[Path]:
             yield from (Path(folder) / file for file in sorted(files))
 
 
-def _cdk(twin: Twin, command: Sequence[str]) -> None:
+def _cdk(twin: Twin, folder: Path, command: Sequence[str]) -> None:
     """Runs the CDK CLI, writes all it says to the log and passes on the lines that tell how far it is."""
     environment = clean_environment(
         **root_credentials(twin),
@@ -104,7 +105,7 @@ def _cdk(twin: Twin, command: Sequence[str]) -> None:
         twin.deploy_log.open("a", encoding="utf-8") as log,
         subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -69,7 +69,8 @@ def start(twin: Twin) -> Instance:
         IOT_MTLS_ENABLED="0",
         SFTP_ENABLED="0",
         LAMBDA_ACCOUNT_CONCURRENCY="150",  # its own default shrinks with memory; a throttled call would be a 429
-        LAMBDA_WARM_TTL_SECONDS="60",
+        LAMBDA_WARM_TTL_SECONDS="120",  # surplus workers of a burst are 60 to 90 MB each
+        PYTHONDONTWRITEBYTECODE="1",  # every worker unpacks its own copy, so its byte code serves nobody
         TMPDIR=str(scratch),
         PYTHONUNBUFFERED="1",
     )

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Final
 
 ASSETS: Final = "aws_lambda_powertools.event_handler.openapi.swagger_ui"
+ASSET_NAMES: Final = ("swagger-ui-bundle.min.js", "swagger-ui.min.css")
 
 _TEMPLATE: Final = """\
 <!DOCTYPE html>
@@ -43,8 +44,5 @@ SwaggerUIBundle({{
 @cache
 def html() -> str:
     """The whole page, about 1.7 MB: within what a Lambda function may answer. ``openapi.json`` is its neighbour."""
-    assets = files(ASSETS)
-    return _TEMPLATE.format(
-        style=assets.joinpath("swagger-ui.min.css").read_text(encoding="utf-8"),
-        script=assets.joinpath("swagger-ui-bundle.min.js").read_text(encoding="utf-8"),
-    )
+    script, style = (files(ASSETS).joinpath(name).read_text(encoding="utf-8") for name in ASSET_NAMES)
+    return _TEMPLATE.format(script=script, style=style)

@@ -10,7 +10,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
@@ -50,6 +50,8 @@ class Envelope:
     text: str
     subject: str | None = None
     extensions: Mapping[str, Json] = field(default_factory=dict)
+    from_bus: bool = False
+    """Whether EventBridge brought it: then anybody who may publish on the bus wrote it."""
 
 
 def mode_of(headers: Mapping[str, str]) -> Mode:
@@ -108,8 +110,8 @@ def read_message(text: str) -> Envelope:
     detail = message.get("detail")
     if isinstance(detail, dict) and "specversion" in detail:
         inherited = {"source": message.get("source")} if detail.get("source") is None else {}
-        return _from_json({**detail, **inherited}, text)
-    return _from_json(
+        return replace(_from_json({**detail, **inherited}, text), from_bus=True)
+    plain = _from_json(
         {
             "specversion": "1.0",
             "type": message.get("detail-type"),
@@ -120,6 +122,7 @@ def read_message(text: str) -> Envelope:
         },
         text,
     )
+    return replace(plain, from_bus=True)
 
 
 def write(*, type: str, id: str, source: str, time: datetime, data: Any, subject: str | None = None) -> dict[str, Any]:

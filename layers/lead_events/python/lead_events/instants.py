@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
 from lead_events.errors import InvalidError
@@ -25,6 +26,7 @@ _RFC3339: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))", re.ASCII
 )
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_MAX_UNIX: Final = 10**16  # digits enough for milliseconds of the year 9999
 _RULE: Final = "must be an RFC 3339 date-time with an offset, between 1970 and 9999"
 
 
@@ -100,13 +102,14 @@ def _from_unix(value: object, microseconds_per_unit: int, field: str) -> datetim
     rule = "must be a time in seconds or milliseconds since 1970, as the provider documents it"
     if isinstance(value, str) and re.fullmatch(r"\d{1,16}", value, re.ASCII):
         value = int(value)
-    if isinstance(value, bool) or not hasattr(value, "__floor__"):
+    # Bounded before it is computed with: an exponent can make a number of a few bytes endless.
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not 0 <= value <= _MAX_UNIX:
         raise InvalidError.of(field, rule, code="invalid_time")
+    whole = Decimal(value).quantize(Decimal(1) / microseconds_per_unit, rounding=ROUND_DOWN)
     try:
-        instant = from_microseconds(int(value * microseconds_per_unit))  # type: ignore[operator]  # a number, see above
-    except (ArithmeticError, ValueError):
+        return _bounded(from_microseconds(int(whole * microseconds_per_unit)), field)
+    except OverflowError:
         raise InvalidError.of(field, rule, code="invalid_time") from None
-    return _bounded(instant, field)
 
 
 def _bounded(instant: datetime, field: str) -> datetime:

@@ -10,12 +10,15 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from lead_events.errors import InvalidError
+from lead_events.errors import InvalidError, TooLargeError
 from lead_events.strict_json import Json
 
 MAX_BODY_BYTES: Final = 1_048_576
 """Largest request body, message or raw payload: 1 MiB. Even fully escaped it fits Lambda's 6 MB response."""
 MAX_ITEM_BYTES: Final = 400 * 1024
+MAX_PAYLOAD_BYTES: Final = 400_000
+"""Bytes of a payload as DynamoDB counts them: beside it every other attribute at its longest fits the item. So it is known
+before anything is written, the claim included, that the event can be stored."""
 MAX_DEPTH: Final = 31
 """Maps or lists around a scalar in one attribute; DynamoDB refuses the 32nd."""
 MAX_DIGITS: Final = 38
@@ -26,7 +29,10 @@ MAX_KEY_BYTES: Final = 1024
 
 
 def check_payload(value: Json, field: str = "payload") -> None:
-    """Raise ``InvalidError`` where ``value`` could not be stored exactly; its text names the path, never the value."""
+    """Raise ``InvalidError`` or ``TooLargeError`` where ``value`` could not be stored exactly.
+
+    The texts name the path, never the value.
+    """
     pending: list[tuple[Json, str, int]] = [(value, field, 0)]
     while pending:
         each, path, depth = pending.pop()
@@ -41,6 +47,8 @@ def check_payload(value: Json, field: str = "payload") -> None:
                 pending.extend((child, f"{path}[]", depth + 1) for child in each)
         elif isinstance(each, int | Decimal) and not isinstance(each, bool):
             _check_number(each, path)
+    if size_of(value) > MAX_PAYLOAD_BYTES:
+        raise TooLargeError(f"A payload has at most {MAX_PAYLOAD_BYTES} bytes as it is stored.")
 
 
 def size_of(value: Json) -> int:

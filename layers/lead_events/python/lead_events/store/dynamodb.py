@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
-
 from lead_events.aws_errors import translated
 from lead_events.event import EventKey, StoredEvent
 from lead_events.idempotency import Claim
@@ -21,12 +19,11 @@ from lead_events.ports import ObjectStore, Page, Position, TimelineQuery
 from lead_events.raw_payload import RawReference
 from lead_events.store.items import Item, event_of, item_of, key_of, raw_form
 from lead_events.store.ranges import is_empty, table_bounds, type_bounds
+from lead_events.store.wire import from_wire, to_wire
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-_SERIALIZER: Final = TypeSerializer()
-_DESERIALIZER: Final = TypeDeserializer()
 _BATCH_GET_KEYS: Final = 100  # most keys of one BatchGetItem
 
 
@@ -207,8 +204,8 @@ def _key_item(key: EventKey) -> Item:
 
 
 def _wire(item: Item) -> dict[str, Any]:
-    return {str(name): _SERIALIZER.serialize(value) for name, value in item.items()}
+    return {str(name): to_wire(value) for name, value in item.items()}
 
 
 def _python(attributes: Mapping[str, Any]) -> Item:
-    return {name: _DESERIALIZER.deserialize(value) for name, value in attributes.items()}
+    return {name: from_wire(value) for name, value in attributes.items()}

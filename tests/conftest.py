@@ -1,0 +1,16 @@
+"""Settings that every suite shares."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run: a red build is red for everybody. Deadlines measure the machine, not the code.
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("repeatable")
