@@ -95,7 +95,7 @@ bench: $(DEV) ## measure cost, calls, cold start and speed against the literal d
 .PHONY: synth
 synth: $(DEV) $(NODE) ## the CloudFormation templates of stage prod, in cdk.out; needs no AWS credentials
 	@rm -rf cdk.out
-	@AWS_EC2_METADATA_DISABLED=true $(CDK) synth --quiet --all --context stage=prod --output cdk.out
+	@AWS_EC2_METADATA_DISABLED=true $(CDK) synth --quiet --context stage=prod --output cdk.out
 
 .PHONY: deploy
 deploy: $(DEV) $(NODE) ## deploy all stacks with your AWS credentials (STAGE=dev)

@@ -87,7 +87,7 @@ class ServicesStack(Stack):
     def _api_function(self) -> ServiceFunction:
         function = self._function(
             "api",
-            description="Lead Events: appends events and reads them back",
+            description="Lead Events: appends events, reads them back, assigns identities",
             statements=grants.api_grants(self._stateful),
             environment={
                 **self._store_environment(),
@@ -102,8 +102,8 @@ class ServicesStack(Stack):
     def _ingest_function(self, timeout: Duration) -> ServiceFunction:
         function = self._function(
             "ingest",
-            description="Lead Events: stores the events of the ingest queue",
-            statements=grants.ingest_grants(self._stateful, self.ingest_queue.queue),
+            description="Lead Events: stores the events of the ingest queue, resolves their leads",
+            statements=grants.ingest_grants(self._stateful, self.ingest_queue.queue, self.event_bus.bus),
             environment=self._store_environment(),
             timeout=timeout,
             memory_mb=1024,
@@ -167,10 +167,15 @@ class ServicesStack(Stack):
         return self.identity.issuer
 
     def _store_environment(self) -> dict[str, str]:
+        """What whoever appends events reads. Both functions are told of the bus, but only ``ingest`` may publish."""
         environment: dict[str, str] = {
             Env.EVENTS_TABLE: self._stateful.events_table.table_name,
             Env.CLAIMS_TABLE: self._stateful.claims_table.table_name,
+            Env.IDENTITIES_TABLE: self._stateful.identities_table.table_name,
+            Env.REJECTED_EVENTS_TABLE: self._stateful.rejected_events_table.table_name,
+            Env.IDENTITY_SECRET: self._stateful.identity_secret_arn,
             Env.RAW_BUCKET: self._stateful.raw_bucket.bucket_name,
+            Env.EVENT_BUS: self.event_bus.bus.event_bus_name,
         }
         if self._settings.retention_days is not None:
             environment[Env.RETENTION_DAYS] = str(self._settings.retention_days)

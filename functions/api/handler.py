@@ -80,6 +80,39 @@ def external_event(organization_id: str) -> Response[str]:
     return json_response(200, wiring.queries().external_event(organization_id, source, external_id, raw=raw))
 
 
+@app.put(f"{LEAD}/identities")
+def put_identities(organization_id: str, lead_id: str) -> Response[str]:
+    """Add to what the lead is known by."""
+    caller = _caller(Scope.WRITE)
+    caller.may_write(check_id(organization_id, "organizationId"))
+    body = _body()
+    return json_response(200, wiring.lead_identities().put(organization_id, check_id(lead_id, "leadId"), body))
+
+
+@app.get(f"{LEAD}/identities")
+def identities(organization_id: str, lead_id: str) -> Response[str]:
+    """What the lead is known by."""
+    _caller(Scope.READ).read_path(organization_id, lead_id)
+    return json_response(200, wiring.lead_identities().get(organization_id, lead_id))
+
+
+@app.get("/v1/organizations/<organization_id>/rejected-events")
+def rejected_events(organization_id: str) -> Response[str]:
+    """A page of the deliveries that could not become events."""
+    _caller(Scope.READ).read_path(organization_id)
+    return json_response(200, wiring.rejected_events().page(organization_id, _query()))
+
+
+@app.get("/v1/organizations/<organization_id>/rejected-events/<rejected_event_id>")
+def rejected_event(organization_id: str, rejected_event_id: str) -> Response[str]:
+    """One of them."""
+    from lead_events.queries import wants_raw
+
+    _caller(Scope.READ).read_path(organization_id)
+    raw = wants_raw(_query().get("include"))
+    return json_response(200, wiring.rejected_events().one(organization_id, rejected_event_id, raw=raw))
+
+
 @app.get("/v1/event-types")
 def event_types() -> Response[str]:
     """The catalogue."""

@@ -8,16 +8,13 @@ from typing import Any
 from lead_events import wiring
 from lead_events.envelope import read_message
 from lead_events.observability import log_failure, observed, record_outcome
-from lead_events.pipeline import raise_first_error
 
 
 def process(message_id: str, body: str) -> None:
     """Store what one message holds; raises where it must stay on the queue."""
     try:
-        outcomes = wiring.pipeline().process_message(read_message(body))
-        for outcome in outcomes:
+        for outcome in wiring.pipeline().process_message(read_message(body)):
             record_outcome(outcome)
-        raise_first_error(outcomes)
     except Exception as error:
         log_failure("message kept on the queue", error, messageId=message_id)
         raise

@@ -1,6 +1,8 @@
 """What each function may do, on one page. Hand-written: no wildcard action, resources as exact as IAM allows.
 
-No statement here allows ``UpdateItem``, ``DeleteItem`` or ``BatchWriteItem``, and none allows to delete an object.
+No statement here allows ``DeleteItem`` or ``BatchWriteItem``, and none allows to delete an object. ``UpdateItem`` is
+allowed on rejected events alone, where it counts deliveries. ``TransactWriteItems`` is no action of IAM: what it asks
+for are the actions of the items in it, here ``PutItem``.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import Final
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -36,25 +39,36 @@ Statements = list[iam.PolicyStatement]
 
 
 def api_grants(stateful: StatefulStack) -> Statements:
-    """The API appends events and reads them back."""
-    events = stateful.events_table
+    """The API appends events and reads them back, gives leads identities, and shows what was rejected."""
+    events_table, identities = stateful.events_table, stateful.identities_table
     return [
-        _allow(("dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem"), events.table_arn),
-        _allow(("dynamodb:Query",), _index_arn(events, Index.EVENT_TYPE)),
+        _allow(
+            ("dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem"), events_table.table_arn
+        ),
+        _allow(("dynamodb:Query",), _index_arn(events_table, Index.EVENT_TYPE)),
+        _allow(("dynamodb:Query",), _index_arn(events_table, Index.IDEMPOTENCY)),
         _allow(("dynamodb:PutItem", "dynamodb:GetItem"), stateful.claims_table.table_arn),
+        _allow(("dynamodb:PutItem", "dynamodb:BatchGetItem"), identities.table_arn),
+        _allow(("dynamodb:Query",), _index_arn(identities, Index.LEAD)),
+        _allow(("dynamodb:GetItem",), stateful.rejected_events_table.table_arn),
+        _allow(("dynamodb:Query",), _index_arn(stateful.rejected_events_table, Index.LAST_SEEN)),
         _allow(("s3:PutObject", "s3:GetObject"), _objects(stateful.raw_bucket, ORGANIZATIONS_PREFIX)),
         _allow(("secretsmanager:GetSecretValue",), stateful.cursor_secret_arn),
+        _allow(("secretsmanager:GetSecretValue",), stateful.identity_secret_arn),
         _use_key(stateful.key, _TABLE_KEY_ACTIONS, services=("dynamodb", "s3")),
     ]
 
 
-def ingest_grants(stateful: StatefulStack, queue: sqs.IQueue) -> Statements:
-    """The ingest function takes messages off the queue and appends events."""
+def ingest_grants(stateful: StatefulStack, queue: sqs.IQueue, bus: events.IEventBus) -> Statements:
+    """The ingest function takes messages off the queue, finds whose they are, appends events and keeps the rejected."""
     return [
-        _allow(("dynamodb:PutItem",), stateful.events_table.table_arn),
+        _allow(("dynamodb:PutItem", "dynamodb:GetItem"), stateful.events_table.table_arn),
         _allow(("dynamodb:PutItem",), stateful.claims_table.table_arn),
+        _allow(("dynamodb:PutItem", "dynamodb:BatchGetItem"), stateful.identities_table.table_arn),
+        _allow(("dynamodb:UpdateItem",), stateful.rejected_events_table.table_arn),
         _allow(("s3:PutObject",), _objects(stateful.raw_bucket, ORGANIZATIONS_PREFIX)),
         _allow(("s3:GetObject",), _objects(stateful.raw_bucket, INBOX_PREFIX)),
+        _allow(("secretsmanager:GetSecretValue",), stateful.identity_secret_arn),
         _allow(
             (
                 "sqs:ReceiveMessage",
@@ -64,6 +78,7 @@ def ingest_grants(stateful: StatefulStack, queue: sqs.IQueue) -> Statements:
             ),
             queue.queue_arn,
         ),
+        _allow(("events:PutEvents",), bus.event_bus_arn),
         _use_key(stateful.key, _TABLE_KEY_ACTIONS, services=("dynamodb", "s3")),
     ]
 

@@ -1,13 +1,23 @@
-"""The DynamoDB tables: the events and the claims on them."""
+"""The DynamoDB tables: the events, the claims on them, whose they are, and what could not become one."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from lead_events.names import EVENT_TYPE_INDEX_PROJECTION, Attribute, ClaimAttribute, Index
+from lead_events.names import (
+    EVENT_TYPE_INDEX_PROJECTION,
+    LAST_SEEN_INDEX_PROJECTION,
+    Attribute,
+    ClaimAttribute,
+    IdentityAttribute,
+    Index,
+    RejectionAttribute,
+)
 
 _STRING = dynamodb.AttributeType.STRING
 
@@ -16,10 +26,22 @@ def _key(name: str) -> dynamodb.Attribute:
     return dynamodb.Attribute(name=name, type=_STRING)
 
 
-class Tables(Construct):
-    """Append-only events, and the claims that make each of them unique.
+def _include_index(
+    table: dynamodb.Table, index: Index, *, partition_key: str, sort_key: str, projection: Iterable[str]
+) -> None:
+    table.add_global_secondary_index(
+        index_name=index,
+        partition_key=_key(partition_key),
+        sort_key=_key(sort_key),
+        projection_type=dynamodb.ProjectionType.INCLUDE,
+        non_key_attributes=[str(name) for name in projection],
+    )
 
-    Neither table has a fixed name, so that a restored copy can stand beside it. A key schema or a logical id never
+
+class Tables(Construct):
+    """Append-only events, the claims that make each of them unique, the identities of leads, and rejected events.
+
+    No table has a fixed name, so that a restored copy can stand beside it. A key schema or a logical id never
     changes: CloudFormation would replace the table. The recorded baseline in ``tests/infrastructure`` guards that.
     """
 
@@ -40,14 +62,36 @@ class Tables(Construct):
             sort_key=_key(Attribute.EXTERNAL_EVENT_ID),
             projection_type=dynamodb.ProjectionType.KEYS_ONLY,
         )
-        self.events.add_global_secondary_index(
-            index_name=Index.EVENT_TYPE,
-            partition_key=_key(Attribute.LEAD_ORGANIZATION_ID),
-            sort_key=_key(Attribute.EVENT_TYPE_OCCURRED_AT),
-            projection_type=dynamodb.ProjectionType.INCLUDE,
-            non_key_attributes=[str(name) for name in EVENT_TYPE_INDEX_PROJECTION],
+        _include_index(
+            self.events,
+            Index.EVENT_TYPE,
+            partition_key=Attribute.LEAD_ORGANIZATION_ID,
+            sort_key=Attribute.EVENT_TYPE_OCCURRED_AT,
+            projection=EVENT_TYPE_INDEX_PROJECTION,
         )
         self.claims = self._table("Claims", partition_key=ClaimAttribute.CLAIM_ID, key=key, retain=retain)
+        self.identities = self._table("Identities", partition_key=IdentityAttribute.IDENTITY_ID, key=key, retain=retain)
+        _include_index(
+            self.identities,
+            Index.LEAD,
+            partition_key=IdentityAttribute.LEAD_ORGANIZATION_ID,
+            sort_key=IdentityAttribute.SINCE,
+            projection=(IdentityAttribute.KIND,),
+        )
+        self.rejected_events = self._table(
+            "RejectedEvents",
+            partition_key=RejectionAttribute.ORGANIZATION_ID,
+            sort_key=RejectionAttribute.REJECTED_EVENT_ID,
+            key=key,
+            retain=retain,
+        )
+        _include_index(
+            self.rejected_events,
+            Index.LAST_SEEN,
+            partition_key=RejectionAttribute.ORGANIZATION_ID,
+            sort_key=RejectionAttribute.LAST_SEEN_AT,
+            projection=LAST_SEEN_INDEX_PROJECTION,
+        )
 
     def _table(
         self,

@@ -1,7 +1,8 @@
-"""The recorded shape of the tables, and what a change of it would do to their data.
+"""The recorded shape of tables and secrets, and what a change of it would do to what they hold.
 
-CloudFormation replaces a table whose logical id or key schema changes, and refuses an update that adds or removes more
-than one index of a table. Neither shows when a fresh stack is deployed, so both are compared with what was recorded.
+CloudFormation replaces a table whose logical id or key schema changes, refuses an update that adds or removes more than
+one index of a table, and gives a secret a new value when its generator changes. None of it shows when a fresh stack is
+deployed, so all of it is compared with what was recorded.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from typing import Any
 Json = dict[str, Any]
 
 TABLE_TYPES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
+SECRET_TYPE = "AWS::SecretsManager::Secret"
 TWO_STEPS = "deploy them one at a time, and record the baseline after each deployment (see recorded/README.md)"
 
 
 def shape_of(template: Json) -> Json:
-    """What the baseline records: each resource's type and, for a table, its keys and indexes."""
+    """What the baseline records: each resource's type, a table's keys and indexes, how a secret is generated."""
     shape: Json = {}
     for logical_id, resource in sorted(template["Resources"].items()):
         if resource["Type"] == "AWS::CDK::Metadata":
@@ -32,6 +34,8 @@ def shape_of(template: Json) -> Json:
                 }
                 for index in properties.get("GlobalSecondaryIndexes", [])
             }
+        elif resource["Type"] == SECRET_TYPE:
+            entry["generator"] = resource["Properties"].get("GenerateSecretString")
         shape[logical_id] = entry
     return shape
 
@@ -50,6 +54,11 @@ def problems(recorded: Json, current: Json) -> list[str]:
             found.append(f"{logical_id} changes its type from {was['type']} to {now['type']}: it would be replaced.")
         elif "keys" in was:
             found += _table_problems(logical_id, was, now)
+        elif "generator" in was and now["generator"] != was["generator"]:
+            found.append(
+                f"{logical_id}: its generator changes, so it would be given a new value: identities keyed with the old "
+                "one would become unknown, cursors invalid."
+            )
     return found
 
 

@@ -7,9 +7,18 @@ import pytest
 from lead_events.names import Env
 from tests.infrastructure.synthesis import Synthesis
 
+STORE = {
+    Env.EVENTS_TABLE,
+    Env.CLAIMS_TABLE,
+    Env.IDENTITIES_TABLE,
+    Env.REJECTED_EVENTS_TABLE,
+    Env.RAW_BUCKET,
+    Env.EVENT_BUS,
+    Env.IDENTITY_SECRET,
+}
 ENVIRONMENT = {
-    "Api": {Env.EVENTS_TABLE, Env.CLAIMS_TABLE, Env.RAW_BUCKET, Env.CURSOR_SECRET, Env.STAGE},
-    "Ingest": {Env.EVENTS_TABLE, Env.CLAIMS_TABLE, Env.RAW_BUCKET, Env.STAGE},
+    "Api": {*STORE, Env.CURSOR_SECRET, Env.STAGE},
+    "Ingest": {*STORE, Env.STAGE},
     "Webhooks": {Env.INGEST_QUEUE_URL, Env.RAW_BUCKET, Env.WEBHOOK_SECRET_PREFIX, Env.STAGE},
     "Tokens": {Env.TOKEN_ORGANIZATIONS_PREFIX, Env.STAGE},
 }
@@ -48,6 +57,22 @@ def test_each_gets_the_environment_that_it_reads(name: str, prod: Synthesis) -> 
     assert set(variables) == {str(key) for key in ENVIRONMENT[name]} | POWERTOOLS
     assert variables[Env.STAGE] == "prod"
     assert variables["POWERTOOLS_SERVICE_NAME"] == "lead-events"
+
+
+@pytest.mark.parametrize("name", ["Api", "Ingest"])
+def test_tables_and_secrets_are_told_apart(name: str, prod: Synthesis) -> None:
+    """Each variable comes through the export of the resource that it names."""
+    variables = prod.one("AWS::Lambda::Function", starting=f"{name}Function").properties["Environment"]["Variables"]
+    expected = {
+        Env.EVENTS_TABLE: "RefTablesEvents",
+        Env.CLAIMS_TABLE: "RefTablesClaims",
+        Env.IDENTITIES_TABLE: "RefTablesIdentities",
+        Env.REJECTED_EVENTS_TABLE: "RefTablesRejectedEvents",
+        Env.IDENTITY_SECRET: "FnGetAttIdentitySecret",
+    }
+    for key, export in expected.items():
+        assert variables[key]["Fn::ImportValue"].partition(":ExportsOutput")[2].startswith(export), key
+    assert variables[Env.EVENT_BUS] == {"Ref": prod.one("AWS::Events::EventBus").logical_id}
 
 
 @pytest.mark.parametrize("name", ["Api", "Ingest"])

@@ -8,8 +8,7 @@ import pytest
 
 from tests.infrastructure.synthesis import Resource, Synthesis, role_statements
 
-FORBIDDEN_ON_EVENTS = {
-    "dynamodb:UpdateItem",
+FORBIDDEN = {
     "dynamodb:DeleteItem",
     "dynamodb:BatchWriteItem",
     "dynamodb:PartiQLUpdate",
@@ -37,16 +36,29 @@ EXPECTED = {
         ("TablesEvents", "dynamodb:Query"),
         ("TablesEvents", "dynamodb:BatchGetItem"),
         ("TablesEvents/index/event-type-index", "dynamodb:Query"),
+        ("TablesEvents/index/idempotency-index", "dynamodb:Query"),
         ("TablesClaims", "dynamodb:PutItem"),
         ("TablesClaims", "dynamodb:GetItem"),
+        ("TablesIdentities", "dynamodb:PutItem"),
+        ("TablesIdentities", "dynamodb:BatchGetItem"),
+        ("TablesIdentities/index/lead-index", "dynamodb:Query"),
+        ("TablesRejectedEvents", "dynamodb:GetItem"),
+        ("TablesRejectedEvents/index/last-seen-index", "dynamodb:Query"),
         ("RawBucket/organizations/*", "s3:PutObject"),
         ("RawBucket/organizations/*", "s3:GetObject"),
         ("CursorSecret", "secretsmanager:GetSecretValue"),
+        ("IdentitySecret", "secretsmanager:GetSecretValue"),
         *(("Key", action) for action in TABLE_KEY),
     },
     "Ingest": {
         ("TablesEvents", "dynamodb:PutItem"),
+        ("TablesEvents", "dynamodb:GetItem"),
         ("TablesClaims", "dynamodb:PutItem"),
+        ("TablesIdentities", "dynamodb:PutItem"),
+        ("TablesIdentities", "dynamodb:BatchGetItem"),
+        ("TablesRejectedEvents", "dynamodb:UpdateItem"),
+        ("IdentitySecret", "secretsmanager:GetSecretValue"),
+        ("EventBus", "events:PutEvents"),
         ("RawBucket/organizations/*", "s3:PutObject"),
         ("RawBucket/inbox/*", "s3:GetObject"),
         ("IngestQueue", "sqs:ReceiveMessage"),
@@ -93,7 +105,10 @@ def named(resource: object) -> str:
 
 
 def without_hash(logical_id: str) -> str:
-    for name in ("TablesEvents", "TablesClaims", "RawBucket", "CursorSecret", "IngestQueue", "Key"):
+    for name in (
+        *("TablesEvents", "TablesClaims", "TablesIdentities", "TablesRejectedEvents"),
+        *("RawBucket", "CursorSecret", "IdentitySecret", "IngestQueue", "EventBus", "Key"),
+    ):
         if logical_id.startswith(name):
             return name
     return logical_id
@@ -122,9 +137,24 @@ def test_every_role_of_a_function_is_known_here(any_stage: Synthesis) -> None:
 
 
 def test_no_role_may_change_or_delete_an_event(any_stage: Synthesis) -> None:
+    """Nothing is deleted from any table, and what is changed are rejected events, whose deliveries are counted."""
+    updated = set()
     for role in any_stage.resources("AWS::IAM::Role"):
         for statement in role_statements(role):
-            assert not FORBIDDEN_ON_EVENTS & set(statement["Action"]), role.logical_id
+            assert not FORBIDDEN & set(statement["Action"]), role.logical_id
+            if "dynamodb:UpdateItem" in statement["Action"]:
+                updated |= {named(resource) for resource in statement["Resource"]}
+    assert updated == {"TablesRejectedEvents"}
+
+
+def test_the_identity_secret_is_read_by_those_who_resolve_leads_alone(any_stage: Synthesis) -> None:
+    readers = {
+        function
+        for function, role in roles(any_stage).items()
+        for statement in role_statements(role)
+        if any(named(resource) == "IdentitySecret" for resource in statement["Resource"])
+    }
+    assert readers == {"Api", "Ingest"}
 
 
 def test_no_role_may_delete_an_object(any_stage: Synthesis) -> None:

@@ -17,18 +17,26 @@ ROUTES = {
     f"GET {LEAD}/events": Scope.READ,
     f"GET {LEAD}/events/{{eventId}}": Scope.READ,
     "GET /v1/organizations/{organizationId}/external-events/{source}/{externalEventId}": Scope.READ,
+    f"PUT {LEAD}/identities": Scope.WRITE,
+    f"GET {LEAD}/identities": Scope.READ,
+    "GET /v1/organizations/{organizationId}/rejected-events": Scope.READ,
+    "GET /v1/organizations/{organizationId}/rejected-events/{rejectedEventId}": Scope.READ,
     "GET /v1/event-types": None,
     "GET /openapi.json": None,
     "GET /docs": None,
     "GET /health": None,
     "POST /v1/webhooks/{provider}/{organizationId}": None,
     "GET /v1/webhooks/{provider}/{organizationId}": None,
+    "OPTIONS /v1/webhooks/{provider}/{organizationId}": None,
 }
 OUTPUTS = {
     "EventsTableName",
     "ClaimsTableName",
     "RawBucketName",
+    "IdentitiesTableName",
+    "RejectedEventsTableName",
     "CursorSecretArn",
+    "IdentitySecretArn",
     "ApiUrl",
     "ApiId",
     "EventBusName",
@@ -59,6 +67,18 @@ def test_routes_and_scopes_are_the_contract(any_stage: Synthesis) -> None:
         assert (route.properties["AuthorizationType"] == "JWT") == bool(scopes)
         assert ("AuthorizerId" in route.properties) == bool(scopes)
     assert found == ROUTES
+
+
+def test_the_webhooks_function_answers_browsers_that_ask_first(any_stage: Synthesis) -> None:
+    """Origins differ by organisation: a CORS configuration of the API would answer for all of them, unasked."""
+    assert "CorsConfiguration" not in any_stage.one("AWS::ApiGatewayV2::Api").properties
+    targets = {
+        route.properties["RouteKey"].partition(" ")[0]: json.dumps(route.properties["Target"])
+        for route in any_stage.resources("AWS::ApiGatewayV2::Route")
+        if "/v1/webhooks/" in route.properties["RouteKey"]
+    }
+    assert set(targets) == {"POST", "GET", "OPTIONS"}
+    assert len(set(targets.values())) == 1
 
 
 def test_tokens_are_told_apart_by_the_authorization_header(any_stage: Synthesis) -> None:

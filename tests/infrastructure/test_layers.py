@@ -66,7 +66,7 @@ def test_functions_and_layers_fit_lambda_unzipped(lambda_layer: Path) -> None:
 
 def test_the_layer_brings_what_the_handlers_import_and_not_what_the_runtime_has(lambda_layer: Path) -> None:
     found = {path.name for path in (lambda_layer / "python").iterdir()}
-    assert {"aws_lambda_powertools", "aws_xray_sdk", "pydantic", "simplejson"} <= found
+    assert {"aws_lambda_powertools", "aws_xray_sdk", "phonenumbers", "pydantic", "simplejson"} <= found
     assert not {"boto3", "botocore", "s3transfer"} & found
 
 
@@ -74,6 +74,9 @@ def test_the_layer_has_nothing_that_no_import_needs(lambda_layer: Path) -> None:
     names = {path.name for path in lambda_layer.rglob("*")}
     assert not names & {"__pycache__", "tests", "RECORD", "INSTALLER"}
     assert not [name for name in names if name.endswith((".pyc", ".pyi"))]
+    phones = lambda_layer / "python" / "phonenumbers"
+    assert [path.name for path in (phones / "shortdata").iterdir()] == ["__init__.py"]
+    assert len(list((phones / "data").glob("region_*.py"))) > 200
 
 
 def test_a_changed_lock_makes_a_built_layer_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,8 +107,16 @@ def test_a_failed_build_leaves_the_former_layer_and_no_half_one(
 
 
 def test_stripping_keeps_code_and_licences(tmp_path: Path) -> None:
-    kept = ("package/__init__.py", "package/data.json", "package-1.dist-info/METADATA", "package-1.dist-info/LICENSE")
+    kept = (
+        "package/__init__.py",
+        "package/data.json",
+        "package-1.dist-info/METADATA",
+        "package-1.dist-info/LICENSE",
+        "phonenumbers/data/region_BR.py",
+        "phonenumbers/shortdata/__init__.py",
+    )
     dropped = (
+        "phonenumbers/shortdata/region_BR.py",
         "package/__pycache__/x.pyc",
         "package/tests/test_x.py",
         "package/x.pyi",
@@ -136,6 +147,34 @@ def test_every_handler_imports_with_the_layers_and_the_runtime_alone(tmp_path: P
         code = f"import sys; sys.path[:0] = {[str(p) for p in (folder, *layers)]!r}; import handler; handler.handler"
         finished = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
         assert finished.returncode == 0, f"{folder.name}: {finished.stderr}"
+
+
+def test_phones_of_every_region_are_read_alike_with_and_without_what_the_layer_leaves_out() -> None:
+    """Brazil's and everybody's: formatting an example of each region with the layer and with the whole package."""
+    if not build.is_current(build.LOCAL):
+        pytest.skip("the layer is not built from the present lock: run `python tools/layers/build.py local`")
+    code = (
+        "import phonenumbers, lead_events.identity as identity; "
+        "texts = [(region, phonenumbers.format_number(phonenumbers.example_number(region), style)) "
+        "for region in sorted(phonenumbers.SUPPORTED_REGIONS) for style in (0, 1, 2)]; "
+        "print([identity.normalise_phone(text, region) for region, text in texts])"
+    )
+    library = ROOT / "layers" / "lead_events" / "python"
+    with_layer, whole = (
+        subprocess.run(
+            [sys.executable, "-I", *flags, "-c", f"import sys; sys.path[:0] = {paths!r}; {code}"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for flags, paths in (
+            (["-S"], [str(library), str(build.BUILD / build.LOCAL / "python")]),
+            ([], [str(library)]),
+        )
+    )
+    assert with_layer == whole
+    assert with_layer.count("'+") > 3 * 240
+    assert "None" not in with_layer
 
 
 def test_stacks_import_names_alone_of_the_library() -> None:

@@ -14,6 +14,7 @@ from tests.infrastructure.record import BASELINE, RECORDED, masked
 from tests.infrastructure.synthesis import STACKS, Json, Synthesis
 
 EVENTS = "TablesEventsE8DD42EA"
+IDENTITY_SECRET = "IdentitySecret"
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,20 @@ def test_a_changed_key_schema_is_reported(recorded: Json) -> None:
     current[EVENTS]["keys"]["RANGE"] = "receivedAt"
     (problem,) = problems(recorded, current)
     assert "replaced" in problem
+
+
+def test_a_changed_generator_of_a_secret_is_reported(recorded: Json) -> None:
+    current = changed(recorded)
+    (secret,) = (logical_id for logical_id in current if logical_id.startswith(IDENTITY_SECRET))
+    current[secret]["generator"]["PasswordLength"] = 32
+    (problem,) = problems(recorded, current)
+    assert "new value" in problem
+
+
+def test_a_secret_that_is_gone_is_reported(recorded: Json) -> None:
+    current = {name: entry for name, entry in recorded.items() if not name.startswith(IDENTITY_SECRET)}
+    (problem,) = problems(recorded, current)
+    assert "is gone" in problem
 
 
 def test_two_new_indexes_at_once_are_reported(recorded: Json) -> None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import json
 
-from lead_events.names import EVENT_TYPE_INDEX_PROJECTION, Attribute, ClaimAttribute, Index
+from lead_events.names import (
+    EVENT_TYPE_INDEX_PROJECTION,
+    Attribute,
+    ClaimAttribute,
+    IdentityAttribute,
+    Index,
+    RejectionAttribute,
+)
 from tests.infrastructure.synthesis import Json, Resource, Synthesis
 
 TABLE = "AWS::DynamoDB::Table"
@@ -29,7 +36,7 @@ def test_events_table_has_the_keys_of_the_seeds(any_stage: Synthesis) -> None:
 
 def test_events_table_has_the_two_indexes_of_the_seeds(any_stage: Synthesis) -> None:
     indexes = {i["IndexName"]: i for i in events_table(any_stage).properties["GlobalSecondaryIndexes"]}
-    assert set(indexes) == set(Index)
+    assert set(indexes) == {Index.IDEMPOTENCY, Index.EVENT_TYPE}
     idempotency, by_type = indexes[Index.IDEMPOTENCY], indexes[Index.EVENT_TYPE]
     assert keys(idempotency["KeySchema"]) == [("HASH", "source"), ("RANGE", "externalEventId")]
     assert idempotency["Projection"] == {"ProjectionType": "KEYS_ONLY"}
@@ -54,14 +61,20 @@ def test_no_index_gathers_a_tenant_or_a_day_in_one_partition(any_stage: Synthesi
 
     Events by type are spread over the leads: their partition is the lead's, as in the table. The one index whose
     partition is of low cardinality is the seeds' ``idempotency-index`` by source, and it carries keys alone, only for
-    events that have an external id; its sort key is distinct, so DynamoDB can split the partition.
+    events that have an external id; its sort key is distinct, so DynamoDB can split the partition. Rejected events are
+    listed by organisation, as in their table; they are few, and a delivery that cannot be kept waits in the queue.
     """
     partitions = {
         (index["IndexName"], index["KeySchema"][0]["AttributeName"])
         for table in any_stage.resources(TABLE)
         for index in table.properties.get("GlobalSecondaryIndexes", [])
     }
-    assert partitions == {("event-type-index", "leadOrganizationId"), ("idempotency-index", "source")}
+    assert partitions == {
+        ("event-type-index", "leadOrganizationId"),
+        ("idempotency-index", "source"),
+        ("lead-index", "leadOrganizationId"),
+        ("last-seen-index", "organizationId"),
+    }
 
 
 def test_claims_table_is_keyed_by_the_claim(any_stage: Synthesis) -> None:
@@ -72,12 +85,46 @@ def test_claims_table_is_keyed_by_the_claim(any_stage: Synthesis) -> None:
     assert "GlobalSecondaryIndexes" not in properties
 
 
+def test_identities_table_is_keyed_by_the_identity_and_indexed_by_the_lead(any_stage: Synthesis) -> None:
+    properties = any_stage.one(TABLE, starting="TablesIdentities").properties
+    assert keys(properties["KeySchema"]) == [("HASH", "identityId")]
+    (index,) = properties["GlobalSecondaryIndexes"]
+    assert index["IndexName"] == Index.LEAD
+    assert keys(index["KeySchema"]) == [("HASH", "leadOrganizationId"), ("RANGE", "since")]
+    assert index["Projection"] == {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["kind"]}
+    # With the keys of index and table that is all there is.
+    projected = {"identityId", "leadOrganizationId", "since", "kind"}
+    assert projected == set(IdentityAttribute)
+    assert "TimeToLiveSpecification" not in properties
+
+
+def test_rejected_events_table_lists_an_organisation_by_the_last_delivery(any_stage: Synthesis) -> None:
+    properties = any_stage.one(TABLE, starting="TablesRejectedEvents").properties
+    assert keys(properties["KeySchema"]) == [("HASH", "organizationId"), ("RANGE", "rejectedEventId")]
+    (index,) = properties["GlobalSecondaryIndexes"]
+    assert index["IndexName"] == Index.LAST_SEEN
+    assert keys(index["KeySchema"]) == [("HASH", "organizationId"), ("RANGE", "lastSeenAt")]
+    assert index["Projection"]["ProjectionType"] == "INCLUDE"
+    # Everything is in the index but what was sent, which may be large and is asked for one by one.
+    in_every_index = {"organizationId", "rejectedEventId", "lastSeenAt"}
+    projected = set(index["Projection"]["NonKeyAttributes"])
+    assert set(RejectionAttribute) - projected - in_every_index == {RejectionAttribute.RAW_PAYLOAD}
+
+
+def test_the_events_table_alone_has_a_stream(any_stage: Synthesis) -> None:
+    streaming = [table.logical_id for table in any_stage.resources(TABLE) if "StreamSpecification" in table.properties]
+    assert streaming == [events_table(any_stage).logical_id]
+
+
 def test_tables_can_be_restored_and_are_encrypted_with_our_key(any_stage: Synthesis) -> None:
     tables = any_stage.resources(TABLE)
-    assert len(tables) == 2
+    assert len(tables) == 4
+    key = any_stage.one("AWS::KMS::Key", starting="Key").logical_id
     for table in tables:
+        assert table.properties["BillingMode"] == "PAY_PER_REQUEST"
         assert table.properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"] is True
-        assert table.properties["SSESpecification"]["SSEType"] == "KMS"
+        encryption = table.properties["SSESpecification"]
+        assert encryption == {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": {"Fn::GetAtt": [key, "Arn"]}}
         # A fixed name would stand in the way of a restored copy and of a replacement.
         assert "TableName" not in table.properties
 
@@ -90,7 +137,7 @@ def test_prod_keeps_its_data_whatever_happens_to_the_stack(prod: Synthesis) -> N
         *prod.resources("AWS::SecretsManager::Secret"),
         *prod.resources("AWS::Cognito::UserPool"),
     ]
-    assert len(kept) == 6
+    assert len(kept) == 9
     for resource in kept:
         assert resource.definition["DeletionPolicy"] == "Retain", resource.logical_id
         assert resource.definition["UpdateReplacePolicy"] == "Retain", resource.logical_id
@@ -141,10 +188,18 @@ def test_raw_bucket_takes_no_plain_http(prod: Synthesis, dev: Synthesis) -> None
         )
 
 
-def test_cursor_secret_is_generated(any_stage: Synthesis) -> None:
-    properties = any_stage.one("AWS::SecretsManager::Secret").properties
-    assert properties["GenerateSecretString"]["PasswordLength"] >= 32
-    assert "SecretString" not in properties
+def test_secrets_are_generated(any_stage: Synthesis) -> None:
+    secrets = any_stage.resources("AWS::SecretsManager::Secret")
+    assert {secret.logical_id.rstrip("0123456789ABCDEF") for secret in secrets} == {"CursorSecret", "IdentitySecret"}
+    for secret in secrets:
+        assert secret.properties["GenerateSecretString"]["PasswordLength"] == 64
+        assert "SecretString" not in secret.properties
+
+
+def test_the_identity_secret_says_what_a_change_would_do_and_is_never_rotated(any_stage: Synthesis) -> None:
+    description = any_stage.one("AWS::SecretsManager::Secret", starting="IdentitySecret").properties["Description"]
+    assert "every known identity would become unknown" in description
+    assert any_stage.resources("AWS::SecretsManager::RotationSchedule") == []
 
 
 def test_templates_are_free_of_account_and_region(any_stage: Synthesis) -> None:

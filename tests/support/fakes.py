@@ -8,9 +8,16 @@ from typing import Any
 from lead_events.errors import UnavailableError
 from lead_events.event import EventKey, StoredEvent
 from lead_events.idempotency import Claim
-from lead_events.pipeline import Pipeline
 from lead_events.ports import Page, Position, TimelineQuery
-from lead_events.store.memory import InMemoryClaims, InMemoryEvents, InMemoryObjects
+from lead_events.store.memory import (
+    InMemoryBus,
+    InMemoryClaims,
+    InMemoryEvents,
+    InMemoryIdentities,
+    InMemoryObjects,
+    InMemoryRejections,
+)
+from lead_events.wiring import pipeline_in_memory
 from tests.support.clock import FakeClock
 
 
@@ -76,6 +83,9 @@ class CrashingEvents:
     def get(self, key: EventKey, *, raw: bool = False) -> StoredEvent | None:
         return self.inner.get(key, raw=raw)
 
+    def find(self, organization_id: str, source: str, external_event_id: str) -> EventKey | None:
+        return self.inner.find(organization_id, source, external_event_id)
+
     def page(self, query: TimelineQuery, after: Position | None, limit: int, *, raw: bool = False) -> Page:
         return self.inner.page(query, after, limit, raw=raw)
 
@@ -106,7 +116,18 @@ class World:
         self.claims = CrashingClaims(self.points)
         self.objects = InMemoryObjects()
         self.clock = FakeClock()
-        self.pipeline = Pipeline(self.events, self.claims, self.objects, self.clock)
+        self.identities = InMemoryIdentities()
+        self.rejections = InMemoryRejections()
+        self.bus = InMemoryBus()
+        self.pipeline = pipeline_in_memory(
+            events=self.events,
+            claims=self.claims,
+            objects=self.objects,
+            identities=self.identities,
+            rejections=self.rejections,
+            bus=self.bus,
+            clock=self.clock,
+        )
 
     @property
     def stored(self) -> list[StoredEvent]:

@@ -143,7 +143,9 @@ def test_an_empty_array_has_no_elements() -> None:
     assert loads_array(" [ ] ") == []
 
 
-@pytest.mark.parametrize("text", ["[", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "[1]]", "[] 1", "[1}", "{}", "1", "", "null"])
+@pytest.mark.parametrize(
+    "text", ["[", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "[1]]", "[] 1", "[1}", "{}", "1", "", "null"]
+)
 def test_what_is_no_array_is_refused_as_one(text: str) -> None:
     with pytest.raises(UnreadableError):
         loads_array(text)

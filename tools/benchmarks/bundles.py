@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from lead_events.names import Env
 from tools.benchmarks import tables
 
 ROOT: Final = tables.ROOT
@@ -95,7 +96,7 @@ def lay_out(folder: Path) -> Bundles:
 
 def environment(name: str, port: int) -> dict[str, str]:
     """What Lambda and the stacks set, with every AWS service at ``port`` of this machine."""
-    return {
+    return {str(each): "" if each is Env.RETENTION_DAYS else f"bench-{each.lower()}" for each in Env} | {
         "LANG": "en_US.UTF-8",
         "TZ": ":UTC",
         "LAMBDA_TASK_ROOT": "/var/task",

@@ -24,10 +24,12 @@ NAMES: Final = ("writes", "calls", "cold", "batch", "cpu", "page")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run; answers 1 where a bar does not hold."""
+    """Run; answers 1 where a bar does not hold. Few repetitions judge nothing: with ``--quick`` it is always 0."""
     parser = argparse.ArgumentParser(prog="python -m tools.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; all by default")
-    parser.add_argument("--json", type=Path, default=ROOT / ".local" / "benchmarks.json", help="where figures are written")
+    parser.add_argument(
+        "--json", type=Path, default=ROOT / ".local" / "benchmarks.json", help="where figures are written"
+    )
     parser.add_argument("--quick", action="store_true", help="few repetitions: shows that it runs, not what it costs")
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.names) - set(NAMES)):
@@ -42,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     show(figures, console)
     write(figures, options.json, quick=options.quick, seconds=time.monotonic() - begun)
     console.print(f"  {options.json}", highlight=False, soft_wrap=True)
-    return 1 if any(each.holds is False for each in figures) else 0
+    return 1 if not options.quick and any(each.holds is False for each in figures) else 0
 
 
 def write(figures: Sequence[Figure], file: Path, *, quick: bool, seconds: float) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from statistics import median
 from typing import Final
 
-from tests import samples
 from tools.benchmarks import lambda_events
 from tools.benchmarks.bundles import FUNCTIONS, environment, usual_environment
 from tools.benchmarks.figures import Bar, Figure
 from tools.benchmarks.lab import Lab
+from tools.benchmarks.tables import ROOT
 
+SAMPLE: Final = ROOT / "tests" / "samples" / "stripe" / "checkout.session.completed.paid.json"
 RUNS: Final = 21
 QUICK_RUNS: Final = 3
 BARS: Final = {"api": 0.6, "ingest": 0.6}
@@ -55,7 +56,7 @@ def first_event(name: str) -> str:
         return lambda_events.messages(1)
     if name == "tokens":
         return lambda_events.token()
-    return lambda_events.webhook(samples.load("stripe", "checkout.session.completed.paid").decode())
+    return lambda_events.webhook(SAMPLE.read_text(encoding="utf-8"))
 
 
 def check(name: str, answer: dict[str, object]) -> None:

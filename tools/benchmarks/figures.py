@@ -75,7 +75,9 @@ def show(figures: Sequence[Figure], console: Console) -> None:
 
 
 def _number(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) and abs(value) < 1e6 else f"{value:.3g}" if value < 1 else f"{value:.1f}"
+    return (
+        f"{value:.0f}" if value == int(value) and abs(value) < 1e6 else f"{value:.3g}" if value < 1 else f"{value:.1f}"
+    )
 
 
 def _bar(bar: Bar | None) -> str:

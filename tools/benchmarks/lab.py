@@ -20,7 +20,7 @@ from botocore.config import Config
 from tools.benchmarks import tables
 from tools.benchmarks.bundles import Bundles, lay_out
 from tools.local import process
-from tools.local.config import REGION, NO_PROXY_HERE, Twin
+from tools.local.config import NO_PROXY_HERE, REGION, Twin
 
 
 class Lab:
@@ -86,12 +86,23 @@ def endpoint(port: int) -> dict[str, Any]:
     return {"endpoint_url": f"http://127.0.0.1:{port}", "config": Config(retries={"max_attempts": 1})}
 
 
+@contextmanager
+def aws_at(port: int) -> Iterator[None]:
+    """Clients made meanwhile speak to ``port``, whoever makes them."""
+    before = os.environ.get("AWS_ENDPOINT_URL")
+    os.environ["AWS_ENDPOINT_URL"] = endpoint(port)["endpoint_url"]
+    try:
+        yield
+    finally:
+        del os.environ["AWS_ENDPOINT_URL"]
+        if before is not None:
+            os.environ["AWS_ENDPOINT_URL"] = before
+
+
 def make_tables(client: Any) -> None:
     """Create the tables of both sides."""
     for definition in (*tables.ours(), *tables.literal()):
         client.create_table(**definition)
-
-
 
 
 def _free_port() -> int:

@@ -31,7 +31,7 @@ class Stub:
     def __init__(self) -> None:
         self._keys: dict[str, list[str]] = {}
         self._items: dict[str, dict[tuple[str, ...], Item]] = {}
-        self._texts: dict[str, dict[tuple[str, ...], bytes]] = {}
+        self._texts: dict[tuple[str, str, tuple[str, ...]], bytes] = {}
 
     def answer(self, target: str, body: Item) -> Answer:
         """Status and body of one call."""
@@ -45,7 +45,7 @@ class Stub:
     def _create_table(self, body: Item) -> Answer:
         name = body["TableName"]
         self._keys[name] = [each["AttributeName"] for each in body["KeySchema"]]
-        self._items[name], self._texts[name] = {}, {}
+        self._items[name] = {}
         return 200, {"TableDescription": {"TableName": name, "TableStatus": "ACTIVE"}}
 
     def _put_item(self, body: Item) -> Answer:
@@ -60,7 +60,7 @@ class Stub:
             if body.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD":
                 refused["Item"] = first
             return 400, refused
-        self._store(name, key, item)
+        self._items[name][key] = item
         return 200, {}
 
     def _update_item(self, body: Item) -> Answer:
@@ -70,7 +70,7 @@ class Stub:
             names.get(attribute, attribute): values[value]
             for attribute, value in re.findall(r"(#?\w+)\s*=\s*(:\w+)", body["UpdateExpression"])
         }
-        self._store(name, key, {**self._items[name].get(key, body["Key"]), **changed})
+        self._items[name][key] = {**(self._items[name].get(key) or body["Key"]), **changed}
         return 200, {}
 
     def _get_item(self, body: Item) -> Answer:
@@ -78,14 +78,17 @@ class Stub:
         return 200, {"Item": found} if found else {}
 
     def _query(self, body: Item) -> Answer:
-        """The first ``Limit`` items of a partition; bounds of the sort key are not looked at."""
+        """The first ``Limit`` items of a partition; bounds of the sort key are not looked at.
+
+        Texts of items are made once, so that later answers cost next to nothing here.
+        """
         name = body["TableName"]
         partition = next(iter(sorted(body["ExpressionAttributeValues"].values(), key=_starts_with_organization)))["S"]
         keys = sorted(key for key in self._items[name] if key[0] == partition)
         if not body.get("ScanIndexForward", True):
             keys.reverse()
         shown = keys[: body.get("Limit", len(keys))]
-        parts = [b'{"Items":[', b",".join(self._texts[name][key] for key in shown), b'],"Count":%d' % len(shown)]
+        parts = [b'{"Items":[', b",".join(self._text(body, key) for key in shown), b'],"Count":%d' % len(shown)]
         if len(shown) < len(keys):
             last = {attribute: {"S": part} for attribute, part in zip(self._keys[name], shown[-1], strict=True)}
             parts.append(b',"LastEvaluatedKey":' + json.dumps(last).encode())
@@ -105,9 +108,16 @@ class Stub:
     def _key(self, table: str, item: Item) -> tuple[str, ...]:
         return tuple(item[each]["S"] for each in self._keys[table])
 
-    def _store(self, table: str, key: tuple[str, ...], item: Item) -> None:
-        self._items[table][key] = item
-        self._texts[table][key] = json.dumps(item).encode()
+    def _text(self, body: Item, key: tuple[str, ...]) -> bytes:
+        table, projection = body["TableName"], body.get("ProjectionExpression", "")
+        text = self._texts.get((table, projection, key))
+        if text is None:
+            item = self._items[table][key]
+            if projection:
+                names = [body["ExpressionAttributeNames"][each.strip()] for each in projection.split(",")]
+                item = {name: item[name] for name in names if name in item}
+            text = self._texts[table, projection, key] = json.dumps(item).encode()
+        return text
 
 
 class Connection(asyncio.Protocol):

@@ -74,9 +74,7 @@ def table(
 
 
 def _schema(keys: Sequence[str]) -> list[dict[str, str]]:
-    return [
-        {"AttributeName": str(key), "KeyType": kind} for key, kind in zip(keys, ("HASH", "RANGE"), strict=False)
-    ]
+    return [{"AttributeName": str(key), "KeyType": kind} for key, kind in zip(keys, ("HASH", "RANGE"), strict=False)]
 
 
 def _of_template(template: dict[str, Any]) -> tuple[Definition, Definition] | None:

@@ -50,6 +50,8 @@ LAMBDA_PLATFORM: Final = (
 
 UNUSED_FOLDERS: Final = frozenset({"__pycache__", "tests", "test", "bin"})
 UNUSED_SUFFIXES: Final = (".pyc", ".pyi", ".c", ".h", ".pyx")
+UNUSED_FILES: Final = ("phonenumbers/shortdata/region_*.py",)
+"""Patterns of data files that are read when asked for, and nobody asks: those of emergency and other short numbers."""
 UNUSED_RECORDS: Final = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "WHEEL"})
 
 
@@ -112,8 +114,10 @@ def strip(folder: Path) -> None:
         if path.is_dir():
             if path.name in UNUSED_FOLDERS:
                 shutil.rmtree(path)
-        elif path.name.endswith(UNUSED_SUFFIXES) or (
-            path.parent.suffix == ".dist-info" and path.name in UNUSED_RECORDS
+        elif (
+            path.name.endswith(UNUSED_SUFFIXES)
+            or any(path.match(pattern) for pattern in UNUSED_FILES)
+            or (path.parent.suffix == ".dist-info" and path.name in UNUSED_RECORDS)
         ):
             path.unlink()
 

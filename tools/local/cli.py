@@ -22,6 +22,9 @@ The local twin: the real CDK app on MiniStack, an AWS emulator that runs the Lam
 It lives in .local/ (LEAD_EVENTS_LOCAL_DIR) on port 4566 of 127.0.0.1 (LEAD_EVENTS_LOCAL_PORT).
 What it stores is in memory and gone when it stops."""
 
+NOISE = ("START RequestId", "END RequestId", "REPORT RequestId", '{"_aws"')
+"""How the lines begin that the runtime writes, and those that are metrics."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command; answers the exit code."""
@@ -125,12 +128,13 @@ def _logs(wanted: Twin, options: argparse.Namespace) -> int:
     client = aws.logs(replace(wanted, port=instance.port))
     since = int((time.time() - options.minutes * 60) * 1000)
     lines = []
-    for group in client.describe_log_groups(logGroupNamePrefix="/aws/lambda/")["logGroups"]:
+    for group in client.describe_log_groups()["logGroups"]:
         name = group["logGroupName"]
         for page in client.get_paginator("filter_log_events").paginate(logGroupName=name, startTime=since):
             lines += [(event["timestamp"], name.rpartition("/")[2], event["message"]) for event in page["events"]]
     for _moment, function, message in sorted(lines):
-        print(f"{function}: {message.rstrip()}")
+        if not message.startswith(NOISE):
+            print(f"{function}: {message.rstrip()}")
     return 0
 
 

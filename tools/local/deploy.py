@@ -44,8 +44,8 @@ def deploy(twin: Twin, instance: Instance) -> Instance:
     """Bootstraps and deploys all stacks unless exactly these sources are deployed already.
 
     Raises:
-        DeploymentError: the CDK CLI failed.
-        TwinError: Node.js or the CDK CLI is missing.
+        DeploymentError: the CDK CLI failed to deploy; what is on the twin now is not known.
+        TwinError: Node.js or the CDK CLI is missing, or the app does not synthesise; the twin is as it was.
     """
     wanted = fingerprint()
     if instance.deployed == wanted and twin.outputs_file.exists():
@@ -56,15 +56,19 @@ def deploy(twin: Twin, instance: Instance) -> Instance:
     if not cdk.exists():
         raise TwinError("The CDK command line is missing; `make up` installs it (npm ci).")
     twin.deploy_log.unlink(missing_ok=True)
-    plain = ("--ci", "--progress", "events", "--no-color", "--output", str(twin.folder / "cdk.out"))
+    assembly = twin.folder / "cdk.out"
+    with timed("synthesising the CDK app"):
+        command = (str(cdk), "synth", "--quiet", "--context", f"stage={STAGE}", "--output", str(assembly))
+        if not _cdk(twin, ROOT, command):
+            raise TwinError(f"The CDK app does not synthesise; the end of {twin.deploy_log}:\n{tail(twin.deploy_log)}")
+    # From here on away from cdk.json: the CLI would build and synthesise the app again.
+    plain = ("--ci", "--progress", "events", "--no-color")
     if not instance.deployed:
         with timed("bootstrapping"):
-            # Away from cdk.json: the CLI would build and synthesise the app for nothing.
-            _cdk(twin, twin.folder, (str(cdk), "bootstrap", f"aws://{ACCOUNT}/{REGION}", *plain))
-    with timed("deploying the CDK app"):
-        app = ("--all", "--context", f"stage={STAGE}")
-        silent = ("--require-approval", "never", "--outputs-file", str(twin.outputs_file))
-        _cdk(twin, ROOT, (str(cdk), "deploy", *app, *silent, *plain))
+            _deploying(twin, (str(cdk), "bootstrap", f"aws://{ACCOUNT}/{REGION}", *plain))
+    with timed("deploying"):
+        options = ("--all", "--require-approval", "never", "--outputs-file", str(twin.outputs_file))
+        _deploying(twin, (str(cdk), "deploy", "--app", str(assembly), *options, *plain))
     return remember(twin, instance, deployed=wanted)
 
 
@@ -92,8 +96,16 @@ def _inputs() -> Iterator[Path]:
             yield from (Path(folder) / file for file in sorted(files))
 
 
-def _cdk(twin: Twin, folder: Path, command: Sequence[str]) -> None:
-    """Runs the CDK CLI, writes all it says to the log and passes on the lines that tell how far it is."""
+def _deploying(twin: Twin, command: Sequence[str]) -> None:
+    if not _cdk(twin, twin.folder, command):
+        raise DeploymentError(f"The deployment failed; the end of {twin.deploy_log}:\n{tail(twin.deploy_log)}")
+
+
+def _cdk(twin: Twin, folder: Path, command: Sequence[str]) -> bool:
+    """Runs the CDK CLI, writes all it says to the log and passes on the lines that tell how far it is.
+
+    Answers whether it succeeded.
+    """
     environment = clean_environment(
         **root_credentials(twin),
         CDK_DEFAULT_ACCOUNT=ACCOUNT,
@@ -118,5 +130,4 @@ def _cdk(twin: Twin, folder: Path, command: Sequence[str]) -> None:
             log.write(line)
             if any(mark in line for mark in PROGRESS_MARKS):
                 say(f"  {line.strip()}")
-    if process.returncode:
-        raise DeploymentError(f"The deployment failed; the end of {twin.deploy_log}:\n{tail(twin.deploy_log)}")
+    return process.returncode == 0

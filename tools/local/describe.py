@@ -25,6 +25,7 @@ class Description(TypedDict):
     buckets: dict[str, str]
     tokens: dict[str, str]
     webhookSecrets: dict[str, str]
+    webhookSecretPrefix: str
     organizationId: str
 
 
@@ -56,6 +57,7 @@ def describe(
         "buckets": named["buckets"],
         "tokens": tokens,
         "webhookSecrets": secrets[organization],
+        "webhookSecretPrefix": outputs["WebhookSecretPrefix"],
         "organizationId": organization,
     }
 

@@ -100,6 +100,8 @@ class EventDraft:
     object_id_ref: str | None = None
     raw_payload: str | None = None
     """The original text, byte for byte."""
+    request_text: str | None = field(default=None, compare=False)
+    """What becomes the raw payload where enrichment rewrites something that the caller wrote, and there is none."""
     data_content_type: str | None = None
     """CloudEvents ``datacontenttype`` where it is not ``application/json``."""
 
@@ -186,6 +188,8 @@ class OutcomeKind(StrEnum):
     DUPLICATE = "duplicate"
     CONFLICT = "conflict"
     REJECTED = "rejected"
+    FORWARDED = "forwarded"
+    """Not an event of a lead: handed on to the domain that it concerns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,8 @@ class Outcome:
     kind: OutcomeKind
     event: StoredEvent | None = None
     error: LeadEventsError | None = None
+    identity_conflicts: tuple[str, ...] = ()
+    """Kinds of identity that point at another lead than the event's."""
 
     @classmethod
     def rejected(cls, error: RejectedError) -> Self:

@@ -36,6 +36,10 @@ class Index(StrEnum):
 
     IDEMPOTENCY = "idempotency-index"
     EVENT_TYPE = "event-type-index"
+    LEAD = "lead-index"
+    """Of the identities table."""
+    LAST_SEEN = "last-seen-index"
+    """Of the rejected events table."""
 
 
 EVENT_TYPE_INDEX_PROJECTION: Final = (
@@ -65,16 +69,59 @@ class ClaimAttribute(StrEnum):
     FINGERPRINT = "fingerprint"
 
 
+class IdentityAttribute(StrEnum):
+    """Attributes of an identity; ``identityId`` is the partition key of the identities table."""
+
+    IDENTITY_ID = "identityId"
+    LEAD_ORGANIZATION_ID = "leadOrganizationId"
+    KIND = "kind"
+    SINCE = "since"
+
+
+class RejectionAttribute(StrEnum):
+    """Attributes of a rejected event; the first two are the key of the rejected events table."""
+
+    ORGANIZATION_ID = "organizationId"
+    REJECTED_EVENT_ID = "rejectedEventId"
+    CODE = "code"
+    DETAIL = "detail"
+    ERRORS = "errors"
+    SOURCE = "source"
+    EVENT_TYPE = "eventType"
+    EXTERNAL_EVENT_ID = "externalEventId"
+    RAW_PAYLOAD = "rawPayload"
+    FIRST_SEEN_AT = "firstSeenAt"
+    LAST_SEEN_AT = "lastSeenAt"
+    DELIVERIES = "deliveries"
+
+
+LAST_SEEN_INDEX_PROJECTION: Final = (
+    RejectionAttribute.CODE,
+    RejectionAttribute.DETAIL,
+    RejectionAttribute.ERRORS,
+    RejectionAttribute.SOURCE,
+    RejectionAttribute.EVENT_TYPE,
+    RejectionAttribute.EXTERNAL_EVENT_ID,
+    RejectionAttribute.FIRST_SEEN_AT,
+    RejectionAttribute.DELIVERIES,
+)
+"""Non-key attributes of ``last-seen-index``: everything but ``rawPayload``."""
+
+
 class Env(StrEnum):
     """Environment variables that the stacks set and ``settings`` reads."""
 
     STAGE = "LEAD_EVENTS_STAGE"
     EVENTS_TABLE = "EVENTS_TABLE_NAME"
     CLAIMS_TABLE = "CLAIMS_TABLE_NAME"
+    IDENTITIES_TABLE = "IDENTITIES_TABLE_NAME"
+    REJECTED_EVENTS_TABLE = "REJECTED_EVENTS_TABLE_NAME"
     RAW_BUCKET = "RAW_BUCKET_NAME"
+    EVENT_BUS = "EVENT_BUS_NAME"
     INGEST_QUEUE_URL = "INGEST_QUEUE_URL"
     WEBHOOK_SECRET_PREFIX = "WEBHOOK_SECRET_PREFIX"
     CURSOR_SECRET = "CURSOR_SECRET_NAME"
+    IDENTITY_SECRET = "IDENTITY_SECRET_NAME"
     RETENTION_DAYS = "RETENTION_DAYS"
     TOKEN_ORGANIZATIONS_PREFIX = "TOKEN_ORGANIZATIONS_PREFIX"
 
@@ -101,6 +148,7 @@ class Route(NamedTuple):
 
 _LEAD: Final = "/v1/organizations/{organizationId}/leads/{leadId}"
 _EXTERNAL_EVENT: Final = "/v1/organizations/{organizationId}/external-events/{source}/{externalEventId}"
+_REJECTED: Final = "/v1/organizations/{organizationId}/rejected-events"
 _WEBHOOK: Final = "/v1/webhooks/{provider}/{organizationId}"
 
 ROUTES: Final = (
@@ -108,6 +156,10 @@ ROUTES: Final = (
     Route("GET", f"{_LEAD}/events", Scope.READ, "api"),
     Route("GET", f"{_LEAD}/events/{{eventId}}", Scope.READ, "api"),
     Route("GET", _EXTERNAL_EVENT, Scope.READ, "api"),
+    Route("PUT", f"{_LEAD}/identities", Scope.WRITE, "api"),
+    Route("GET", f"{_LEAD}/identities", Scope.READ, "api"),
+    Route("GET", _REJECTED, Scope.READ, "api"),
+    Route("GET", f"{_REJECTED}/{{rejectedEventId}}", Scope.READ, "api"),
     Route("POST", "/v1/events", Scope.WRITE, "api"),
     Route("GET", "/v1/event-types", None, "api"),
     Route("GET", "/openapi.json", None, "api"),
@@ -115,6 +167,8 @@ ROUTES: Final = (
     Route("GET", "/health", None, "api"),
     Route("POST", _WEBHOOK, None, "webhooks"),
     Route("GET", _WEBHOOK, None, "webhooks"),
+    # A browser asks first. The function answers: each organisation has origins of its own.
+    Route("OPTIONS", _WEBHOOK, None, "webhooks"),
 )
 """Every route there is."""
 

@@ -6,10 +6,11 @@ sent), and no response in a trace.
 
 from __future__ import annotations
 
+import threading
 import traceback
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from lead_events import settings
 from lead_events.names import METRICS_NAMESPACE, SERVICE
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from lead_events.event import Outcome
 
 Handler = Callable[[dict[str, Any], Any], Any]
+
+_METRICS_LOCK: Final = threading.Lock()
 
 
 @cache
@@ -65,13 +68,18 @@ def observed(handler: Handler) -> Handler:
 
 def record_outcome(outcome: Outcome) -> None:
     """One metric and one log line for the end of an event."""
-    metrics().add_metric(name=f"Event{outcome.kind.capitalize()}", unit="Count", value=1)
+    with _METRICS_LOCK:  # Powertools' metrics are not made for several threads: they would lose counts
+        metrics().add_metric(name=f"Event{outcome.kind.capitalize()}", unit="Count", value=1)
     ids: dict[str, Any] = {"outcome": outcome.kind.value}
     if outcome.event is not None:
         event = outcome.event
         ids |= {"organizationId": event.organization_id, "leadId": event.lead_id, "eventId": event.event_id}
     if outcome.error is not None:
         ids["code"] = outcome.error.code
+    if outcome.identity_conflicts:
+        ids["identityConflicts"] = list(outcome.identity_conflicts)
+        with _METRICS_LOCK:
+            metrics().add_metric(name="IdentityConflict", unit="Count", value=1)
     logger().info("event", extra=ids)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 
 from aws_lambda_powertools.utilities.idempotency import idempotent_function
 from aws_lambda_powertools.utilities.idempotency.exceptions import (
@@ -12,46 +12,104 @@ from aws_lambda_powertools.utilities.idempotency.exceptions import (
     IdempotencyValidationError,
 )
 
-from lead_events import catalogue, providers, webhook_message
+from lead_events import catalogue, enrichment, providers, webhook_message
 from lead_events.envelope import Envelope
-from lead_events.errors import ConflictError, LeadEventsError, RejectedError, UnresolvedLeadError
-from lead_events.event import Delivery, EventDraft, LeadEvent, Outcome, OutcomeKind, StoredEvent
+from lead_events.errors import ConflictError, LeadEventsError, RejectedError
+from lead_events.event import (
+    Delivery,
+    EventDraft,
+    LeadEvent,
+    OrganizationEvent,
+    Outcome,
+    OutcomeKind,
+    StoredEvent,
+    Translation,
+)
 from lead_events.idempotency import Claim, ClaimPersistence
+from lead_events.identity import Resolver
 from lead_events.instants import Clock
 from lead_events.limits import check_payload
-from lead_events.ports import ClaimStore, EventStore, ObjectStore
-from lead_events.reading import draft_of_envelope
+from lead_events.ports import Bus, ClaimStore, EventStore, ObjectStore, Rejection, RejectionStore
+from lead_events.reading import draft_of_envelope, envelope_of, organization_of
+from lead_events.sources import source_of_domain
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who sent a message, as far as it tells, and its original text."""
+
+    organization_id: str | None
+    source: str
+    text: str
 
 
 class Pipeline:
     """From a delivery to its outcomes. Safe to use from several threads."""
 
-    def __init__(self, events: EventStore, claims: ClaimStore, objects: ObjectStore, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        events: EventStore,
+        claims: ClaimStore,
+        objects: ObjectStore,
+        resolver: Resolver,
+        rejections: RejectionStore,
+        bus: Bus,
+        clock: Clock,
+    ) -> None:
         self._events = events
         self._objects = objects
+        self._resolver = resolver
+        self._rejections = rejections
+        self._bus = bus
         self._clock = clock
         self._claimed_append = idempotent_function(
             self._append_new, data_keyword_argument="claim", persistence_store=ClaimPersistence(claims.claim)
         )
 
     def process_message(self, message: Envelope) -> list[Outcome]:
-        """One queue message: a webhook delivery, or an event of another domain."""
-        return [self.process(draft) for draft in self.read(message)]
+        """One queue message, whole: what cannot become an event is kept among the rejected, so nothing is lost with it.
 
-    def read(self, message: Envelope) -> list[EventDraft]:
-        """Read a message and, where a provider sent it, translate it."""
+        Raises ``RejectedError`` where the message does not even tell its organisation: the queue keeps it.
+        """
         if message.type == webhook_message.TYPE and not message.from_bus:  # nobody verified what the bus brings
-            return self.translate(webhook_message.read(message, self._objects))
-        return [draft_of_envelope(message, None, self._clock())]
+            return self.process_delivery(webhook_message.read(message, self._objects))
+        try:
+            draft: Translation = draft_of_envelope(message, None, self._clock())
+        except RejectedError as error:
+            draft = error
+        sender = Sender(
+            organization_of(message), message.source or source_of_domain(message.type.partition(".")[0]), message.text
+        )
+        return [self.take(draft, sender)]
 
-    def translate(self, delivery: Delivery) -> list[EventDraft]:
-        """Put a provider's delivery in our terms."""
-        return providers.find(delivery.provider).translate(delivery)
+    def process_delivery(self, delivery: Delivery) -> list[Outcome]:
+        """A provider's delivery: each event in it goes its own road."""
+        sender = Sender(delivery.organization_id, delivery.provider, delivery.body)
+        try:
+            translations = providers.find(delivery.provider).translate(delivery)
+        except RejectedError as error:
+            translations = [error]
+        return [self.take(each, sender) for each in translations]
+
+    def take(self, translation: Translation, sender: Sender) -> Outcome:
+        """One thing that a message holds, to its end."""
+        if isinstance(translation, OrganizationEvent):
+            self._bus.publish([envelope_of(translation)])
+            return Outcome(OutcomeKind.FORWARDED)
+        if isinstance(translation, RejectedError):
+            outcome = Outcome.rejected(translation)
+        else:
+            outcome = self.process(translation)
+        if outcome.error is not None:
+            self._keep(outcome.error, sender, translation if isinstance(translation, EventDraft) else None)
+        return outcome
 
     def process(self, draft: EventDraft) -> Outcome:
-        """Take one event the rest of the road; a broken rule is an outcome, an unanswering service an exception."""
+        """Take one event through enrichment to the store; a broken rule is an outcome, an unanswering service an exception."""
         try:
-            return self.append(self.resolve(self.enrich(draft)))
+            event, conflicts = self.resolve(self.enrich(draft))
+            return replace(self.append(event), identity_conflicts=conflicts)
         except RejectedError as error:
             return Outcome.rejected(error)
 
@@ -68,14 +126,17 @@ class Pipeline:
     def enrich(self, draft: EventDraft) -> EventDraft:
         """Hold the payload to what can be stored, and to its type's contract."""
         check_payload(draft.payload)
-        catalogue.check(draft.event_type, draft.payload)
-        return draft
+        if draft.shared_fact is not None:  # it may come to be stored in this form
+            check_payload(draft.shared_fact.payload)
+        enriched = enrichment.enrich(draft)
+        check_payload(enriched.payload)
+        catalogue.check(enriched.event_type, enriched.payload)
+        return enriched
 
-    def resolve(self, draft: EventDraft) -> LeadEvent:
-        """Find whose event it is."""
-        if draft.lead_id is None:
-            raise UnresolvedLeadError("The delivery names no lead.")
-        return LeadEvent.of(draft, draft.lead_id)
+    def resolve(self, draft: EventDraft) -> tuple[LeadEvent, tuple[str, ...]]:
+        """Find whose event it is, and which of its identities say otherwise."""
+        found = self._resolver.resolve(draft.organization_id, draft.lead_id, draft.identities)
+        return LeadEvent.of(draft, found.lead_id), found.conflicts
 
     def append(self, event: LeadEvent) -> Outcome:
         """Store ``event`` exactly once."""
@@ -103,9 +164,19 @@ class Pipeline:
         first = self._events.get(claim.key)
         return Outcome(OutcomeKind.DUPLICATE, first) if first else self._append_new(event=claim.completed_by(event))
 
-
-def raise_first_error(outcomes: Iterable[Outcome]) -> None:
-    """Raise the first error among ``outcomes``, so that a queue keeps the message."""
-    for outcome in outcomes:
-        if outcome.error is not None:
-            raise outcome.error
+    def _keep(self, error: LeadEventsError, sender: Sender, draft: EventDraft | None) -> None:
+        if sender.organization_id is None:
+            raise error
+        self._rejections.keep(
+            Rejection(
+                organization_id=sender.organization_id,
+                code=error.code,
+                detail=error.detail,
+                errors=error.errors,
+                source=sender.source,
+                raw_payload=sender.text,
+                seen_at=self._clock(),
+                event_type=draft.event_type if draft else None,
+                external_event_id=draft.external_event_id if draft else None,
+            )
+        )

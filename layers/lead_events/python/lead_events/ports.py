@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
-from lead_events.event import EventKey, StoredEvent
+from lead_events.errors import FieldError
+from lead_events.event import EventKey, IdentityKind, StoredEvent
 from lead_events.idempotency import Claim
 
 
@@ -74,12 +75,103 @@ class ClaimStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class KnownIdentity:
+    """One identity of a lead, without its value: only its HMAC is stored."""
+
+    kind: IdentityKind
+    since: datetime
+
+
+class IdentityStore(Protocol):
+    """Which lead an identity points at. Keys are HMACs that hold the organisation."""
+
+    def owners(self, keys: Sequence[str]) -> dict[str, str]:
+        """The leads of those keys that are known, strongly consistent."""
+        ...
+
+    def claim(self, organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> str | None:
+        """Point ``key`` at a lead unless it points at one; give that one back, or ``None``."""
+        ...
+
+    def claim_all(self, organization_id: str, lead_id: str, keys: Mapping[str, IdentityKind]) -> bool:
+        """Point all ``keys`` at a lead, or none where any of them points at one already."""
+        ...
+
+    def of_lead(self, organization_id: str, lead_id: str) -> list[KnownIdentity]:
+        """A lead's identities, oldest first; eventually consistent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A delivery that was accepted from its sender but could not become an event, kept until somebody mends it."""
+
+    organization_id: str
+    code: str
+    detail: str
+    errors: tuple[FieldError, ...] = ()
+    source: str
+    """The provider, or the CloudEvents source."""
+    raw_payload: str
+    """The original text, byte for byte."""
+    seen_at: datetime
+    event_type: str | None = None
+    external_event_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRejection(Rejection):
+    """A kept rejection. ``seen_at`` is when it was first seen."""
+
+    rejected_event_id: str
+    last_seen_at: datetime
+    deliveries: int
+    """How often it was delivered."""
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionPage:
+    """Some rejections, last seen first, and the position behind them if there are more."""
+
+    rejections: Sequence[StoredRejection]
+    after: tuple[str, str] | None
+
+
+class RejectionStore(Protocol):
+    """Deliveries that could not become events."""
+
+    def keep(self, rejection: Rejection) -> str:
+        """Keep a rejection and give back its id; the same delivery again only counts one more. Never loses the raw text."""
+        ...
+
+    def get(self, organization_id: str, rejected_event_id: str, *, raw: bool = False) -> StoredRejection | None:
+        """Read one rejection."""
+        ...
+
+    def page(self, organization_id: str, after: tuple[str, str] | None, limit: int) -> RejectionPage:
+        """Rejections of an organisation, last seen first, without their raw text; eventually consistent."""
+        ...
+
+
+class Bus(Protocol):
+    """The event bus, towards other domains."""
+
+    def publish(self, entries: Sequence[dict[str, Any]]) -> None:
+        """Publish CloudEvents envelopes; returning means that the bus has every one."""
+        ...
+
+
 class ObjectStore(Protocol):
     """Text too large for an item or a message."""
 
-    def put(self, key: str, text: str) -> None: ...
+    def put(self, key: str, text: str) -> None:
+        """Keep ``text`` under ``key``; returning means that it is durable."""
+        ...
 
-    def get(self, key: str) -> str: ...
+    def get(self, key: str) -> str:
+        """The text under ``key``. Raises ``UnavailableError`` where it cannot be had, or is not there."""
+        ...
 
 
 class WebhookQueue(Protocol):

@@ -93,11 +93,9 @@ def read_parameters(
     """Query, limit and whether raw payloads are wanted. Raises ``UnreadableError`` (400) that names the parameter."""
     event_type = parameters.get("eventType")
     start, end, order = parameters.get("from"), parameters.get("to"), parameters.get("order", "asc")
-    limit, include = parameters.get("limit", str(DEFAULT_LIMIT)), parameters.get("include")
+    limit, include = read_limit(parameters), parameters.get("include")
     if order not in ("asc", "desc"):
         raise invalid_parameter("order", "must be asc or desc")
-    if not (limit.isascii() and limit.isdigit() and 1 <= int(limit[:6]) <= MAX_LIMIT):
-        raise invalid_parameter("limit", f"must be a whole number from 1 to {MAX_LIMIT}")
     try:
         query = TimelineQuery(
             organization_id=organization_id,
@@ -111,7 +109,15 @@ def read_parameters(
         raise UnreadableError(error.detail, code="invalid_parameter", errors=error.errors) from None
     if query.start and query.end and query.start > query.end:
         raise invalid_parameter("from", "must not be after to")
-    return query, int(limit), wants_raw(include)
+    return query, limit, wants_raw(include)
+
+
+def read_limit(parameters: Mapping[str, str]) -> int:
+    """The most entries that a page may have."""
+    limit = parameters.get("limit", str(DEFAULT_LIMIT))
+    if not (limit.isascii() and limit.isdigit() and len(limit) <= 6 and 1 <= int(limit) <= MAX_LIMIT):
+        raise invalid_parameter("limit", f"must be a whole number from 1 to {MAX_LIMIT}")
+    return int(limit)
 
 
 def wants_raw(include: str | None) -> bool:

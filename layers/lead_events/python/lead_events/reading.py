@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
+from uuid import NAMESPACE_URL, uuid5
 
 from lead_events import catalogue
-from lead_events.envelope import JSON_TYPE, Envelope
+from lead_events.envelope import JSON_TYPE, Envelope, write
 from lead_events.errors import FieldError, InvalidError
-from lead_events.event import EventDraft, check_event_type, check_id, check_reference, check_source
+from lead_events.event import EventDraft, OrganizationEvent, check_event_type, check_id, check_reference, check_source
 from lead_events.instants import parse_instant
+from lead_events.names import OWN_EVENT_SOURCE
 from lead_events.sources import source_of_domain, source_type_of
 from lead_events.strict_json import Json, loads
 
@@ -45,9 +47,10 @@ def draft_of_envelope(envelope: Envelope, organization_id: str | None, received_
         payload = data
     named_organization = named.get("organizationId", organization_id)
     named_lead = named.get("leadId", envelope.subject)
-    source = check_source(
-        envelope.source if envelope.source is not None else source_of_domain(envelope.type.partition(".")[0]), "source"
-    )
+    if envelope.source is not None:
+        source = check_source(envelope.source, "source")
+    else:
+        source = check_source(source_of_domain(envelope.type.partition(".")[0]), "type")
     return EventDraft(
         organization_id=check_id(named_organization, "data.organizationId"),
         lead_id=None if named_lead is None else check_id(named_lead, "data.leadId" if "leadId" in named else "subject"),
@@ -61,6 +64,21 @@ def draft_of_envelope(envelope: Envelope, organization_id: str | None, received_
         raw_payload=envelope.text,
         data_content_type=None if envelope.data_content_type == JSON_TYPE else envelope.data_content_type,
     )
+
+
+def organization_of(envelope: Envelope) -> str | None:
+    """The organisation that a CloudEvent names, if it names one."""
+    try:
+        return check_id(envelope.data.get("organizationId"), "") if isinstance(envelope.data, dict) else None
+    except InvalidError:
+        return None
+
+
+def envelope_of(event: OrganizationEvent) -> dict[str, Any]:
+    """What a provider told about an organisation, as a CloudEvent for the domain that it concerns."""
+    data = {"organizationId": event.organization_id, "source": event.source, "payload": event.payload}
+    unique = uuid5(NAMESPACE_URL, f"{event.organization_id}#{event.source}#{event.external_event_id}")
+    return write(type=event.type, id=f"evt_{unique}", source=OWN_EVENT_SOURCE, time=event.occurred_at, data=data)
 
 
 def event_type_of(cloud_event_type: str) -> str:
@@ -99,6 +117,7 @@ def draft_of_direct(
         object_id=check_reference(body.get("objectId"), "objectId"),
         object_id_ref=check_reference(body.get("objectIdRef"), "objectIdRef"),
         raw_payload=raw_payload,
+        request_text=text,
     )
 
 

@@ -19,6 +19,8 @@ class StoreSettings:
 
     events_table: str
     claims_table: str
+    identities_table: str
+    rejected_events_table: str
     retention: timedelta | None
 
     @classmethod
@@ -29,6 +31,8 @@ class StoreSettings:
         return cls(
             events_table=_required(Env.EVENTS_TABLE),
             claims_table=_required(Env.CLAIMS_TABLE),
+            identities_table=_required(Env.IDENTITIES_TABLE),
+            rejected_events_table=_required(Env.REJECTED_EVENTS_TABLE),
             retention=timedelta(days=int(days)) if days else None,
         )
 
@@ -43,6 +47,16 @@ class WebhookSettings:
     @classmethod
     def read(cls) -> WebhookSettings:
         return cls(_required(Env.INGEST_QUEUE_URL), _required(Env.WEBHOOK_SECRET_PREFIX))
+
+
+def identity_secret_name() -> str:
+    """Name of the secret under which identities are hashed."""
+    return _required(Env.IDENTITY_SECRET)
+
+
+def event_bus() -> str:
+    """Name of the event bus."""
+    return _required(Env.EVENT_BUS)
 
 
 def raw_bucket() -> str:

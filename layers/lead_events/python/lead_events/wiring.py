@@ -10,12 +10,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events import settings
-from lead_events.instants import now
+from lead_events.instants import Clock, now
 
 if TYPE_CHECKING:
+    from lead_events.cursors import Cursors
+    from lead_events.identity import Resolver
+    from lead_events.lead_identities import LeadIdentities
     from lead_events.pipeline import Pipeline
-    from lead_events.ports import ClaimStore, EventStore, ObjectStore
+    from lead_events.ports import Bus, ClaimStore, EventStore, IdentityStore, ObjectStore, RejectionStore
     from lead_events.queries import Queries
+    from lead_events.rejected_events import RejectedEvents
     from lead_events.webhooks import Webhooks
 
 CONNECTIONS: Final = 50
@@ -66,15 +70,68 @@ def claims() -> ClaimStore:
 def pipeline() -> Pipeline:
     from lead_events.pipeline import Pipeline
 
-    return Pipeline(events(), claims(), objects(), now)
+    return Pipeline(
+        events=events(),
+        claims=claims(),
+        objects=objects(),
+        resolver=resolver(),
+        rejections=rejections(),
+        bus=bus(),
+        clock=now,
+    )
+
+
+@cache
+def resolver() -> Resolver:
+    from lead_events.identity import Resolver
+    from lead_events.store.identities import DynamoDbIdentities
+
+    store = DynamoDbIdentities(client("dynamodb"), settings.StoreSettings.read().identities_table)
+    return Resolver(store, lambda: _secret(settings.identity_secret_name()))
+
+
+@cache
+def rejections() -> RejectionStore:
+    from lead_events.store.rejections import DynamoDbRejections
+
+    table = settings.StoreSettings.read().rejected_events_table
+    return DynamoDbRejections(client("dynamodb"), table, objects())
+
+
+@cache
+def bus() -> Bus:
+    from lead_events.messaging.bus import EventBridgeBus
+
+    # The client is made when there is something to publish, which is seldom.
+    return EventBridgeBus(lambda: client("events"), settings.event_bus())
+
+
+@cache
+def cursors() -> Cursors:
+    from lead_events.cursors import Cursors
+
+    return Cursors(lambda: _secret(settings.cursor_secret_name()))
 
 
 @cache
 def queries() -> Queries:
-    from lead_events.cursors import Cursors
     from lead_events.queries import Queries
 
-    return Queries(events(), claims(), Cursors(_cursor_secret))
+    return Queries(events(), claims(), cursors())
+
+
+@cache
+def rejected_events() -> RejectedEvents:
+    from lead_events.rejected_events import RejectedEvents
+
+    return RejectedEvents(rejections(), cursors())
+
+
+@cache
+def lead_identities() -> LeadIdentities:
+    from lead_events.lead_identities import LeadIdentities
+
+    return LeadIdentities(resolver())
 
 
 @cache
@@ -95,20 +152,47 @@ def _secrets_provider() -> Any:
     return SecretsProvider(boto3_client=client("secretsmanager"))
 
 
-def _cursor_secret() -> str:
+def _secret(name: str) -> str:
     from lead_events.aws_errors import translated
     from lead_events.errors import UnavailableError
 
     try:
         with translated("Secrets Manager"):
-            return str(_secrets_provider().get(settings.cursor_secret_name(), max_age=3600))
+            return str(_secrets_provider().get(name, max_age=3600))
     except UnavailableError:
         raise
     except Exception as error:  # Parameters wraps every cause in its own error
-        raise UnavailableError("Secrets Manager did not give the cursor secret.") from error
+        raise UnavailableError("Secrets Manager did not give a secret.") from error
 
 
 def reset() -> None:
     """Forget everything built, so that the next call reads the settings again."""
-    for part in (executor, client, objects, events, claims, pipeline, queries, webhooks, _secrets_provider):
-        part.cache_clear()
+    for part in list(globals().values()):
+        if hasattr(part, "cache_clear"):
+            part.cache_clear()
+
+
+def pipeline_in_memory(
+    *,
+    events: EventStore | None = None,
+    claims: ClaimStore | None = None,
+    objects: ObjectStore | None = None,
+    identities: IdentityStore | None = None,
+    rejections: RejectionStore | None = None,
+    bus: Bus | None = None,
+    clock: Clock = now,
+) -> Pipeline:
+    """A pipeline of twins in memory, each of which may be replaced: for tests and tools."""
+    from lead_events.identity import Resolver
+    from lead_events.pipeline import Pipeline
+    from lead_events.store import memory
+
+    return Pipeline(
+        events=events or memory.InMemoryEvents(),
+        claims=claims or memory.InMemoryClaims(),
+        objects=objects or memory.InMemoryObjects(),
+        resolver=Resolver(identities or memory.InMemoryIdentities(), lambda: "in memory"),
+        rejections=rejections or memory.InMemoryRejections(),
+        bus=bus or memory.InMemoryBus(),
+        clock=clock,
+    )

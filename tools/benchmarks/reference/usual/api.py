@@ -44,7 +44,7 @@ def timeline(organization_id: str, lead_id: str, limit: int = 50, order: str = "
     return Response(HTTPStatus.OK, content_types.APPLICATION_JSON, page)
 
 
-@app.exception_handler(IdempotencyValidationError)
+@app.exception_handler(IdempotencyValidationError)  # type: ignore[untyped-decorator]
 def conflict(_: IdempotencyValidationError) -> Response[str]:
     """The id was used for other content."""
     return Response(HTTPStatus.CONFLICT, content_types.APPLICATION_JSON, '{"message": "conflict"}')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import os
 import time
 from http import HTTPStatus
@@ -45,13 +46,13 @@ def receive(organization_id: str) -> Response[str]:
         f"{os.environ['WEBHOOK_SECRET_PREFIX']}/stripe/{organization_id}", transform="json", max_age=300
     )
     _verify(app.current_event.headers.get("stripe-signature", ""), body, secrets["secrets"])
-    event = parse(event=body, model=StripeEvent)
+    event = parse(event=json.loads(body), model=StripeEvent)
     enqueue(delivery={"organizationId": organization_id, "id": event.id, "body": body})
     metrics.add_metric(name="WebhookAccepted", unit=MetricUnit.Count, value=1)
     return Response(HTTPStatus.ACCEPTED, content_types.APPLICATION_JSON, '{"accepted": true}')
 
 
-@idempotent_function(data_keyword_argument="delivery", persistence_store=persistence, config=config)
+@idempotent_function(data_keyword_argument="delivery", persistence_store=persistence, config=config)  # type: ignore[untyped-decorator]
 def enqueue(*, delivery: dict[str, Any]) -> dict[str, Any]:
     """Hand a delivery over once."""
     queue.send_message(MessageBody=delivery["body"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Final
 
@@ -44,6 +45,12 @@ def reference(value: Json, *path: str | int) -> str | None:
         return check_reference(found, "reference")
     except InvalidError:
         return None
+
+
+def external_id(*parts: str) -> str:
+    """The parts joined by ``:``; what cannot be an external id (too long, control characters) is replaced by its SHA-256."""
+    joined = ":".join(parts)
+    return reference(joined) or f"sha256:{hashlib.sha256(joined.encode()).hexdigest()}"
 
 
 def planted_lead(*candidates: Json) -> str | None:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events.aws_errors import translated
+from lead_events.errors import UnavailableError
 from lead_events.event import EventKey, StoredEvent
 from lead_events.idempotency import Claim
 from lead_events.instants import format_instant
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _BATCH_GET_KEYS: Final = 100  # most keys of one BatchGetItem
+_BATCH_GET_ROUNDS: Final = 10  # an answer has at most 16 MB, 100 items at most 40 MB; the rest is for throttling
 
 
 class DynamoDbEvents:
@@ -125,14 +127,21 @@ class DynamoDbEvents:
         """The full items behind projected ones of an index, in the same order."""
         whole: dict[EventKey, Item] = {}
         pending = [_wire(_key_item(key_of(each))) for each in projected]
-        while pending:
+        for _ in range(_BATCH_GET_ROUNDS):
+            if not pending:
+                break
             batch, pending = pending[:_BATCH_GET_KEYS], pending[_BATCH_GET_KEYS:]
             with translated("DynamoDB"):
-                answer = self._client.batch_get_item(RequestItems={self._table: {"Keys": batch}})
+                answer = self._client.batch_get_item(
+                    RequestItems={self._table: {"Keys": batch, "ConsistentRead": True}}
+                )
             found, left = answer["Responses"].get(self._table, []), answer["UnprocessedKeys"].get(self._table)
             whole |= {key_of(item): item for item in map(_python, found)}
             pending += [dict(key) for key in left["Keys"]] if left else []
-        return [whole[key_of(each)] for each in projected]
+        if pending:
+            raise UnavailableError("DynamoDB left keys unread.")
+        keys = map(key_of, projected)
+        return [whole[key] for key in keys if key in whole]  # one may have expired since the index was read
 
 
 class DynamoDbClaims:

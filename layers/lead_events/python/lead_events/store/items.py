@@ -53,7 +53,7 @@ def item_of(event: StoredEvent, ttl: int | None) -> tuple[Item, RawReference | N
         return item, None
     raw_key = object_key(event.organization_id, event.lead_id, event.raw_payload.encode())
     form = choose(event.raw_payload, size + len(Attribute.RAW_PAYLOAD), key=raw_key)
-    if isinstance(form, RawReference) or size + len(form) > MAX_ITEM_BYTES - _HEADROOM:
+    if isinstance(form, RawReference) or size + len(Attribute.RAW_PAYLOAD) + _bytes(form) > MAX_ITEM_BYTES - _HEADROOM:
         reference = form if isinstance(form, RawReference) else RawReference(raw_key, len(event.raw_payload.encode()))
         return item | {Attribute.RAW_PAYLOAD: {"key": reference.key, "size": reference.size}}, reference
     return item | {Attribute.RAW_PAYLOAD: form}, None
@@ -94,6 +94,10 @@ def event_of(item: Item, raw_payload: str | None = None) -> StoredEvent:
 def key_of(item: Item) -> EventKey:
     """The primary key of an item."""
     return EventKey(item[Attribute.LEAD_ORGANIZATION_ID], item[Attribute.OCCURRED_AT_ID])
+
+
+def _bytes(form: str | bytes) -> int:
+    return len(form.encode() if isinstance(form, str) else form)
 
 
 def _instant(item: Item, name: str) -> datetime:

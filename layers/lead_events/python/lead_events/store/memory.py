@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import operator
 import threading
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
 
-from lead_events.event import EventKey, StoredEvent
+from lead_events.errors import UnavailableError
+from lead_events.event import EventKey, IdentityKind, StoredEvent
 from lead_events.idempotency import Claim
+from lead_events.instants import format_instant, now
 from lead_events.names import lead_key
-from lead_events.ports import Page, Position, TimelineQuery
+from lead_events.ports import (
+    KnownIdentity,
+    Page,
+    Position,
+    Rejection,
+    RejectionPage,
+    StoredRejection,
+    TimelineQuery,
+)
+from lead_events.rejecting import rejected_event_id
 from lead_events.store.items import event_of, item_of, raw_form
 from lead_events.store.ranges import is_empty
 
@@ -26,10 +39,9 @@ class InMemoryEvents:
         raw = event.raw_payload if reference else raw_form(item)
         assert raw is None or isinstance(raw, str)
         with self._lock:
-            if event.key in self._events:
-                return _without_raw(self._events[event.key])
-            self._events[event.key] = event_of(item, raw)
-            return None
+            first = self._events.setdefault(event.key, event_of(item, raw))
+            # The same id received at the same time: the same write, sent twice.
+            return None if first.received_at == event.received_at else _without_raw(first)
 
     def get(self, key: EventKey, *, raw: bool = False) -> StoredEvent | None:
         found = self._events.get(key)
@@ -94,7 +106,89 @@ class InMemoryObjects:
         self._objects[key] = text
 
     def get(self, key: str) -> str:
+        if key not in self._objects:
+            raise UnavailableError("There is no such object.")
         return self._objects[key]
+
+
+class InMemoryIdentities:
+    """Identities in a dict."""
+
+    def __init__(self) -> None:
+        self._owners: dict[str, tuple[str, str, KnownIdentity]] = {}
+        self._lock = threading.Lock()
+
+    def owners(self, keys: Sequence[str]) -> dict[str, str]:
+        return {key: self._owners[key][1] for key in keys if key in self._owners}
+
+    def claim(self, organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> str | None:
+        with self._lock:
+            if key in self._owners:
+                return self._owners[key][1]
+            self._owners[key] = (organization_id, lead_id, KnownIdentity(kind, now()))
+            return None
+
+    def claim_all(self, organization_id: str, lead_id: str, keys: Mapping[str, IdentityKind]) -> bool:
+        with self._lock:
+            if any(key in self._owners for key in keys):
+                return False
+            since = now()
+            self._owners |= {key: (organization_id, lead_id, KnownIdentity(kind, since)) for key, kind in keys.items()}
+            return True
+
+    def of_lead(self, organization_id: str, lead_id: str) -> list[KnownIdentity]:
+        found = [known for *owner, known in self._owners.values() if owner == [organization_id, lead_id]]
+        return sorted(found, key=lambda each: each.since)
+
+
+class InMemoryRejections:
+    """Rejections in a dict."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], StoredRejection] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, rejection: Rejection) -> str:
+        rejected_id = rejected_event_id(rejection)
+        key = (rejection.organization_id, rejected_id)
+        with self._lock:
+            known = self._kept.get(key)
+            if known is None:
+                mine = {each.name: getattr(rejection, each.name) for each in fields(rejection)}
+                first = mine | {"rejected_event_id": rejected_id, "last_seen_at": rejection.seen_at, "deliveries": 1}
+                self._kept[key] = StoredRejection(**first)
+            else:
+                self._kept[key] = replace(known, last_seen_at=rejection.seen_at, deliveries=known.deliveries + 1)
+        return rejected_id
+
+    def get(self, organization_id: str, rejected_event_id: str, *, raw: bool = False) -> StoredRejection | None:
+        found = self._kept.get((organization_id, rejected_event_id))
+        return found if found is None or raw else replace(found, raw_payload="")
+
+    def page(self, organization_id: str, after: tuple[str, str] | None, limit: int) -> RejectionPage:
+        mine = [each for (owner, _), each in self._kept.items() if owner == organization_id]
+        ordered = sorted(mine, key=_seen, reverse=True)
+        behind = [each for each in ordered if after is None or _seen(each) < after]
+        chosen = [replace(each, raw_payload="") for each in behind[:limit]]
+        return RejectionPage(chosen, _seen(chosen[-1]) if len(behind) > limit else None)
+
+    def all(self) -> list[StoredRejection]:
+        """Every rejection."""
+        return list(self._kept.values())
+
+
+class InMemoryBus:
+    """Published envelopes in a list."""
+
+    def __init__(self) -> None:
+        self.published: list[dict[str, Any]] = []
+
+    def publish(self, entries: Sequence[dict[str, Any]]) -> None:
+        self.published += entries
+
+
+def _seen(rejection: StoredRejection) -> tuple[str, str]:
+    return format_instant(rejection.last_seen_at), rejection.rejected_event_id
 
 
 def _without_raw(event: StoredEvent) -> StoredEvent:

@@ -1,0 +1,34 @@
+"""Rejections: their ids and how the API shows them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from lead_events.instants import format_instant
+from lead_events.ports import Rejection, StoredRejection
+
+
+def rejected_event_id(rejection: Rejection) -> str:
+    """``rej_`` and a hash of what was rejected and why: the same delivery again has the same id."""
+    parts = (rejection.source, rejection.external_event_id or "", rejection.code, rejection.raw_payload)
+    digest = hashlib.sha256("\0".join(parts).encode())
+    return f"rej_{digest.hexdigest()[:40]}"
+
+
+def rejection_json(rejection: StoredRejection, *, raw: bool = False) -> dict[str, Any]:
+    """A rejection as the API shows it; its raw text only where asked for."""
+    shown: dict[str, Any] = {
+        "rejectedEventId": rejection.rejected_event_id,
+        "organizationId": rejection.organization_id,
+        "source": rejection.source,
+        "eventType": rejection.event_type,
+        "externalEventId": rejection.external_event_id,
+        "code": rejection.code,
+        "detail": rejection.detail,
+        "errors": [{"field": each.field, "rule": each.rule} for each in rejection.errors],
+        "firstSeenAt": format_instant(rejection.seen_at),
+        "lastSeenAt": format_instant(rejection.last_seen_at),
+        "deliveries": rejection.deliveries,
+    }
+    return shown | ({"rawPayload": rejection.raw_payload} if raw else {})

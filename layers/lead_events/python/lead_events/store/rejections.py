@@ -1,0 +1,125 @@
+"""Rejected deliveries in DynamoDB, raw text included."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from lead_events.aws_errors import translated
+from lead_events.errors import FieldError
+from lead_events.instants import format_instant, parse_instant
+from lead_events.names import Index, RejectionAttribute
+from lead_events.ports import ObjectStore, Rejection, RejectionPage, StoredRejection
+from lead_events.raw_payload import RawReference, choose, object_key
+from lead_events.rejecting import rejected_event_id
+from lead_events.store.items import Item, raw_form
+from lead_events.store.wire import from_wire, to_wire
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_FOLDER: Final = "rejected"
+"""In the place of a lead in the key of a raw payload."""
+_OTHER_BYTES: Final = 600
+
+
+class DynamoDbRejections:
+    """The rejected events table. The first delivery writes everything, later ones count."""
+
+    def __init__(self, client: DynamoDBClient, table_name: str, objects: ObjectStore) -> None:
+        self._client = client
+        self._table = table_name
+        self._objects = objects
+
+    def keep(self, rejection: Rejection) -> str:
+        raw = rejection.raw_payload
+        key = object_key(rejection.organization_id, _FOLDER, raw.encode())
+        form = choose(raw, _OTHER_BYTES, key=key)
+        if isinstance(form, RawReference):
+            self._objects.put(form.key, raw)
+        stored: Any = {"key": form.key, "size": form.size} if isinstance(form, RawReference) else form
+        seen_at = format_instant(rejection.seen_at)
+        first: Item = {
+            RejectionAttribute.CODE: rejection.code,
+            RejectionAttribute.DETAIL: rejection.detail,
+            RejectionAttribute.ERRORS: [{"field": each.field, "rule": each.rule} for each in rejection.errors],
+            RejectionAttribute.SOURCE: rejection.source,
+            RejectionAttribute.EVENT_TYPE: rejection.event_type,
+            RejectionAttribute.EXTERNAL_EVENT_ID: rejection.external_event_id,
+            RejectionAttribute.RAW_PAYLOAD: stored,
+            RejectionAttribute.FIRST_SEEN_AT: seen_at,
+        }
+        first = {name: value for name, value in first.items() if value is not None}
+        names = {f"#f{index}": str(name) for index, name in enumerate(first)} | {
+            "#last": RejectionAttribute.LAST_SEEN_AT,
+            "#count": RejectionAttribute.DELIVERIES,
+        }
+        values = {f":f{index}": value for index, value in enumerate(first.values())} | {":last": seen_at, ":one": 1}
+        sets = ", ".join(f"#f{index} = if_not_exists(#f{index}, :f{index})" for index in range(len(first)))
+        rejected_id = rejected_event_id(rejection)
+        with translated("DynamoDB"):
+            self._client.update_item(
+                TableName=self._table,
+                Key=to_wire(_key(rejection.organization_id, rejected_id)),
+                UpdateExpression=f"SET {sets}, #last = :last ADD #count :one",
+                ExpressionAttributeNames=names,
+                ExpressionAttributeValues=to_wire(values),
+            )
+        return rejected_id
+
+    def get(self, organization_id: str, rejected_event_id: str, *, raw: bool = False) -> StoredRejection | None:
+        key = to_wire(_key(organization_id, rejected_event_id))
+        with translated("DynamoDB"):
+            found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+        if "Item" not in found:
+            return None
+        item = from_wire(found["Item"])
+        form = raw_form(item) if raw else None
+        return _stored(item, self._objects.get(form.key) if isinstance(form, RawReference) else form or "")
+
+    def page(self, organization_id: str, after: tuple[str, str] | None, limit: int) -> RejectionPage:
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "IndexName": Index.LAST_SEEN,
+            "KeyConditionExpression": "#organization = :organization",
+            "ExpressionAttributeNames": {"#organization": RejectionAttribute.ORGANIZATION_ID},
+            "ExpressionAttributeValues": {":organization": {"S": organization_id}},
+            "ScanIndexForward": False,
+            "Limit": limit,
+        }
+        if after is not None:
+            last_seen_at, rejected_id = after
+            start = _key(organization_id, rejected_id) | {RejectionAttribute.LAST_SEEN_AT: last_seen_at}
+            request["ExclusiveStartKey"] = to_wire(start)
+        with translated("DynamoDB"):
+            answer = self._client.query(**request)
+        items = [from_wire(each) for each in answer["Items"]]
+        more = "LastEvaluatedKey" in answer and bool(items)
+        last = items[-1] if more else {}
+        return RejectionPage(
+            [_stored(item, "") for item in items],
+            (last[RejectionAttribute.LAST_SEEN_AT], last[RejectionAttribute.REJECTED_EVENT_ID]) if more else None,
+        )
+
+
+def _key(organization_id: str, rejected_id: str) -> Item:
+    return {
+        RejectionAttribute.ORGANIZATION_ID: organization_id,
+        RejectionAttribute.REJECTED_EVENT_ID: rejected_id,
+    }
+
+
+def _stored(item: Item, raw: str) -> StoredRejection:
+    return StoredRejection(
+        organization_id=item[RejectionAttribute.ORGANIZATION_ID],
+        rejected_event_id=item[RejectionAttribute.REJECTED_EVENT_ID],
+        code=item[RejectionAttribute.CODE],
+        detail=item[RejectionAttribute.DETAIL],
+        errors=tuple(FieldError(each["field"], each["rule"]) for each in item.get(RejectionAttribute.ERRORS, [])),
+        source=item[RejectionAttribute.SOURCE],
+        event_type=item.get(RejectionAttribute.EVENT_TYPE),
+        external_event_id=item.get(RejectionAttribute.EXTERNAL_EVENT_ID),
+        raw_payload=raw,
+        seen_at=parse_instant(item[RejectionAttribute.FIRST_SEEN_AT], RejectionAttribute.FIRST_SEEN_AT),
+        last_seen_at=parse_instant(item[RejectionAttribute.LAST_SEEN_AT], RejectionAttribute.LAST_SEEN_AT),
+        deliveries=int(item[RejectionAttribute.DELIVERIES]),
+    )
