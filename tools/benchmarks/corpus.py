@@ -24,6 +24,7 @@ from tools.benchmarks.tables import ROOT
 RECEIVED_AT: Final = parse_instant("2026-11-30T00:00:00Z", "receivedAt")
 LEAD: Final = "lead_01J8ZQ4W"
 SHARED: Final = "LEAD_EVENTS_SHARED"
+SHARED_NAME: Final = "shared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def all_corpora() -> Iterator[Corpus]:
     """The repository's samples, and those of the folder that LEAD_EVENTS_SHARED names, where it is set."""
     yield read("repository", ROOT / "tests" / "samples", "org_repository")
     if shared := os.environ.get(SHARED):
-        yield read("shared", Path(shared) / "providers" / "samples", "org_shared")
+        yield read(SHARED_NAME, Path(shared) / "providers" / "samples", "org_shared")
 
 
 def read(name: str, folder: Path, organization_id: str) -> Corpus:
@@ -61,9 +62,9 @@ def read(name: str, folder: Path, organization_id: str) -> Corpus:
         found = _translated(delivery)
         translated += bool(found)
         for draft in found or [_approximated(delivery, file.stem)]:
-            # Some samples are variants of one event: each is to be a new event here.
+            # Some samples are variants of one event, or tell of one fact: each is to be a new event here.
             own = f"{draft.external_event_id or file.stem}"[:245] + f":{len(drafts)}"
-            drafts.append(replace(draft, lead_id=draft.lead_id or LEAD, external_event_id=own))
+            drafts.append(replace(draft, lead_id=draft.lead_id or LEAD, external_event_id=own, shared_fact=None))
     return Corpus(name, tuple(drafts), files, translated)
 
 

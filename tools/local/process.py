@@ -51,11 +51,7 @@ def start(twin: Twin) -> Instance:
     python = ROOT / ".venv-twin" / "bin" / "python"
     if not python.exists():
         raise TwinError("The twin's virtual environment .venv-twin is missing; `make up` makes it.")
-    if not _is_free(twin.port):
-        raise TwinError(
-            f"Port {twin.port} on 127.0.0.1 is taken by another program. Stop that one, or choose another port:"
-            f" make up PORT={twin.port + 14}"
-        )
+    check_port(twin)
     # The Lambdas' bundles are unpacked below the twin's own folder, and leave with it.
     scratch = twin.folder / "tmp"
     shutil.rmtree(scratch, ignore_errors=True)
@@ -93,6 +89,20 @@ def start(twin: Twin) -> Instance:
             raise TwinError(f"MiniStack did not come up; the end of {twin.log}:\n{tail(twin.log)}")
         time.sleep(POLL_SECONDS)
     return instance
+
+
+def check_port(twin: Twin) -> None:
+    """Raises TwinError, which names a way out, where another program has the twin's port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # As servers do: a port whose last connections still fade out counts as free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", twin.port))
+        except OSError:
+            raise TwinError(
+                f"Port {twin.port} on 127.0.0.1 is taken by another program."
+                " Stop that one, or choose another port: make up PORT=4580"
+            ) from None
 
 
 def stop(twin: Twin) -> bool:
@@ -152,17 +162,6 @@ def _signal_group(instance: Instance, sign: signal.Signals) -> None:
         os.killpg(instance.pid, sign)
     except (ProcessLookupError, PermissionError):
         return
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # As servers do: a port whose last connections still fade out counts as free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _answers(twin: Twin) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Final
@@ -38,6 +39,7 @@ def metrics() -> Metrics:
     """CloudWatch metrics in the embedded metric format."""
     from aws_lambda_powertools import Metrics
 
+    warnings.filterwarnings("ignore", message="No application metrics to publish")  # a read has none; no need to say so
     return Metrics(namespace=METRICS_NAMESPACE, service=SERVICE)
 
 

@@ -26,7 +26,7 @@ class StoreSettings:
     @classmethod
     def read(cls) -> StoreSettings:
         days = os.environ.get(Env.RETENTION_DAYS, "")
-        if days and not (days.isdigit() and int(days) > 0):
+        if days and not (days.isascii() and days.isdigit() and len(days) <= 6 and int(days) > 0):
             raise SettingsError(f"{Env.RETENTION_DAYS} must be a whole number of days.")
         return cls(
             events_table=_required(Env.EVENTS_TABLE),

@@ -189,7 +189,7 @@ def pipeline_in_memory(
 
     return Pipeline(
         events=events or memory.InMemoryEvents(),
-        claims=claims or memory.InMemoryClaims(),
+        claims=claims if claims is not None else memory.InMemoryClaims(),  # an empty one is falsy
         objects=objects or memory.InMemoryObjects(),
         resolver=Resolver(identities or memory.InMemoryIdentities(), lambda: "in memory"),
         rejections=rejections or memory.InMemoryRejections(),

@@ -6,7 +6,6 @@ Both are written by conditional puts alone. A failed condition brings the item t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +19,7 @@ from lead_events.ports import ObjectStore, Page, Position, TimelineQuery
 from lead_events.raw_payload import RawReference
 from lead_events.store.items import Item, event_of, item_of, key_of, raw_form
 from lead_events.store.ranges import is_empty, table_bounds, type_bounds
-from lead_events.store.wire import from_wire, to_wire
+from lead_events.store.wire import item_from_wire, item_to_wire
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -54,10 +53,10 @@ class DynamoDbEvents:
 
     def get(self, key: EventKey, *, raw: bool = False) -> StoredEvent | None:
         with translated("DynamoDB"):
-            found = self._client.get_item(TableName=self._table, Key=_wire(_key_item(key)), ConsistentRead=True)
+            found = self._client.get_item(TableName=self._table, Key=item_to_wire(_key_item(key)), ConsistentRead=True)
         if "Item" not in found:
             return None
-        item = _python(found["Item"])
+        item = item_from_wire(found["Item"])
         return event_of(item, self._raw_text(item) if raw else None)
 
     def find(self, organization_id: str, source: str, external_event_id: str) -> EventKey | None:
@@ -82,7 +81,7 @@ class DynamoDbEvents:
             with translated("DynamoDB"):
                 answer = self._client.query(**request)
             if answer["Items"]:
-                return key_of(_python(answer["Items"][0]))
+                return key_of(item_from_wire(answer["Items"][0]))
             if "LastEvaluatedKey" not in answer:
                 return None
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
@@ -110,10 +109,10 @@ class DynamoDbEvents:
         # A reader must find what was stored before it asked; an index cannot promise that, the table can.
         request |= {"IndexName": Index.EVENT_TYPE} if by_type else {"ConsistentRead": True}
         if after is not None:
-            request["ExclusiveStartKey"] = _wire(_start_key(query, after))
+            request["ExclusiveStartKey"] = item_to_wire(_start_key(query, after))
         with translated("DynamoDB"):
             answer = self._client.query(**request)
-        items = [_python(each) for each in answer["Items"]]
+        items = [item_from_wire(each) for each in answer["Items"]]
         if raw and by_type:
             items = self._whole(items)
         events = [event_of(each, self._raw_text(each) if raw else None) for each in items]
@@ -126,7 +125,7 @@ class DynamoDbEvents:
     def _whole(self, projected: list[Item]) -> list[Item]:
         """The full items behind projected ones of an index, in the same order."""
         whole: dict[EventKey, Item] = {}
-        pending = [_wire(_key_item(key_of(each))) for each in projected]
+        pending = [item_to_wire(_key_item(key_of(each))) for each in projected]
         for _ in range(_BATCH_GET_ROUNDS):
             if not pending:
                 break
@@ -136,7 +135,7 @@ class DynamoDbEvents:
                     RequestItems={self._table: {"Keys": batch, "ConsistentRead": True}}
                 )
             found, left = answer["Responses"].get(self._table, []), answer["UnprocessedKeys"].get(self._table)
-            whole |= {key_of(item): item for item in map(_python, found)}
+            whole |= {key_of(item): item for item in map(item_from_wire, found)}
             pending += [dict(key) for key in left["Keys"]] if left else []
         if pending:
             raise UnavailableError("DynamoDB left keys unread.")
@@ -163,10 +162,10 @@ class DynamoDbClaims:
         return None if first == claim else first  # equal: our own put, which botocore sent again
 
     def get(self, claim_id: str) -> Claim | None:
-        key = _wire({ClaimAttribute.CLAIM_ID: claim_id})
+        key = item_to_wire({ClaimAttribute.CLAIM_ID: claim_id})
         with translated("DynamoDB"):
             found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
-        return _claim_of(_python(found["Item"])) if "Item" in found else None
+        return _claim_of(item_from_wire(found["Item"])) if "Item" in found else None
 
 
 def put_if_absent(client: DynamoDBClient, table: str, item: Item, key_attribute: str) -> Item | None:
@@ -175,14 +174,14 @@ def put_if_absent(client: DynamoDBClient, table: str, item: Item, key_attribute:
         try:
             client.put_item(
                 TableName=table,
-                Item=_wire(item),
+                Item=item_to_wire(item),
                 ConditionExpression="attribute_not_exists(#key)",
                 ExpressionAttributeNames={"#key": key_attribute},
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except client.exceptions.ConditionalCheckFailedException as error:
             answer: dict[str, Any] = {**error.response}
-            return _python(answer["Item"])
+            return item_from_wire(answer["Item"])
     return None
 
 
@@ -210,11 +209,3 @@ def _key_item(key: EventKey) -> Item:
         Attribute.LEAD_ORGANIZATION_ID: key.lead_organization_id,
         Attribute.OCCURRED_AT_ID: key.occurred_at_id,
     }
-
-
-def _wire(item: Item) -> dict[str, Any]:
-    return {str(name): to_wire(value) for name, value in item.items()}
-
-
-def _python(attributes: Mapping[str, Any]) -> Item:
-    return {name: from_wire(value) for name, value in attributes.items()}

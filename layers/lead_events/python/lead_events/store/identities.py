@@ -12,7 +12,7 @@ from lead_events.names import IdentityAttribute, Index, ids_of, lead_key
 from lead_events.ports import KnownIdentity
 from lead_events.store.dynamodb import put_if_absent
 from lead_events.store.items import Item
-from lead_events.store.wire import from_wire, to_wire
+from lead_events.store.wire import item_from_wire, item_to_wire
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -30,12 +30,12 @@ class DynamoDbIdentities:
 
     def owners(self, keys: Sequence[str]) -> dict[str, str]:
         found: dict[str, str] = {}
-        pending: list[Any] = [to_wire({IdentityAttribute.IDENTITY_ID: key}) for key in dict.fromkeys(keys)]
+        pending: list[Any] = [item_to_wire({IdentityAttribute.IDENTITY_ID: key}) for key in dict.fromkeys(keys)]
         while pending:
             request: Any = {self._table: {"Keys": pending[:_BATCH_GET_KEYS], "ConsistentRead": True}}
             with translated("DynamoDB"):
                 answer = self._client.batch_get_item(RequestItems=request)
-            for item in map(from_wire, answer["Responses"].get(self._table, [])):
+            for item in map(item_from_wire, answer["Responses"].get(self._table, [])):
                 found[item[IdentityAttribute.IDENTITY_ID]] = ids_of(item[IdentityAttribute.LEAD_ORGANIZATION_ID])[1]
             left = answer["UnprocessedKeys"].get(self._table)
             pending = [*(left["Keys"] if left else []), *pending[_BATCH_GET_KEYS:]]
@@ -54,7 +54,7 @@ class DynamoDbIdentities:
             {
                 "Put": {
                     "TableName": self._table,
-                    "Item": to_wire(_item(organization_id, lead_id, key, kind)),
+                    "Item": item_to_wire(_item(organization_id, lead_id, key, kind)),
                     "ConditionExpression": _NOT_TAKEN,
                     "ExpressionAttributeNames": {"#key": IdentityAttribute.IDENTITY_ID},
                 }
@@ -77,7 +77,7 @@ class DynamoDbIdentities:
             ExpressionAttributeValues={":lead": {"S": lead_key(organization_id, lead_id)}},
         )
         with translated("DynamoDB"):
-            items = [from_wire(item) for page in pages for item in page["Items"]]
+            items = [item_from_wire(item) for page in pages for item in page["Items"]]
         return [_known(item) for item in items]
 
 

@@ -12,7 +12,7 @@ from lead_events.ports import ObjectStore, Rejection, RejectionPage, StoredRejec
 from lead_events.raw_payload import RawReference, choose, object_key
 from lead_events.rejecting import rejected_event_id
 from lead_events.store.items import Item, raw_form
-from lead_events.store.wire import from_wire, to_wire
+from lead_events.store.wire import item_from_wire, item_to_wire
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -59,20 +59,20 @@ class DynamoDbRejections:
         with translated("DynamoDB"):
             self._client.update_item(
                 TableName=self._table,
-                Key=to_wire(_key(rejection.organization_id, rejected_id)),
+                Key=item_to_wire(_key(rejection.organization_id, rejected_id)),
                 UpdateExpression=f"SET {sets}, #last = :last ADD #count :one",
                 ExpressionAttributeNames=names,
-                ExpressionAttributeValues=to_wire(values),
+                ExpressionAttributeValues=item_to_wire(values),
             )
         return rejected_id
 
     def get(self, organization_id: str, rejected_event_id: str, *, raw: bool = False) -> StoredRejection | None:
-        key = to_wire(_key(organization_id, rejected_event_id))
+        key = item_to_wire(_key(organization_id, rejected_event_id))
         with translated("DynamoDB"):
             found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
         if "Item" not in found:
             return None
-        item = from_wire(found["Item"])
+        item = item_from_wire(found["Item"])
         form = raw_form(item) if raw else None
         return _stored(item, self._objects.get(form.key) if isinstance(form, RawReference) else form or "")
 
@@ -89,10 +89,10 @@ class DynamoDbRejections:
         if after is not None:
             last_seen_at, rejected_id = after
             start = _key(organization_id, rejected_id) | {RejectionAttribute.LAST_SEEN_AT: last_seen_at}
-            request["ExclusiveStartKey"] = to_wire(start)
+            request["ExclusiveStartKey"] = item_to_wire(start)
         with translated("DynamoDB"):
             answer = self._client.query(**request)
-        items = [from_wire(each) for each in answer["Items"]]
+        items = [item_from_wire(each) for each in answer["Items"]]
         more = "LastEvaluatedKey" in answer and bool(items)
         last = items[-1] if more else {}
         return RejectionPage(

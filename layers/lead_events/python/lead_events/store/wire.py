@@ -6,10 +6,21 @@ forty zeros, ``0E-400`` and the plain notation in which DynamoDB gives back larg
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
 _PLAIN_DIGITS: Final = 38  # beyond, a number is written with an exponent
+
+
+def item_to_wire(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item, or a key, as attribute values by name."""
+    return {str(name): to_wire(value) for name, value in item.items()}
+
+
+def item_from_wire(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Inverse of ``item_to_wire``."""
+    return {name: from_wire(value) for name, value in attributes.items()}
 
 
 def to_wire(value: Any) -> dict[str, Any]:
@@ -23,7 +34,7 @@ def to_wire(value: Any) -> dict[str, Any]:
     if isinstance(value, int | Decimal):
         return {"N": _number(Decimal(value))}
     if isinstance(value, dict):
-        return {"M": {str(name): to_wire(child) for name, child in value.items()}}
+        return {"M": item_to_wire(value)}
     if isinstance(value, list):
         return {"L": [to_wire(child) for child in value]}
     return {"B": value}
@@ -38,7 +49,7 @@ def from_wire(attribute: dict[str, Any]) -> Any:
         case "N":
             return Decimal(value)
         case "M":
-            return {name: from_wire(child) for name, child in value.items()}
+            return item_from_wire(value)
         case "L":
             return [from_wire(child) for child in value]
     return value
