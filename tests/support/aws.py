@@ -6,7 +6,7 @@ import base64
 import json
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import boto3
@@ -76,27 +76,43 @@ def fresh_observability(monkeypatch: pytest.MonkeyPatch, level: str = "INFO") ->
 
 def create_stores(dynamodb: Any, s3: Any) -> None:
     """The tables with their indexes and the raw bucket, as the stacks build them."""
-    by_lead = Attribute.LEAD_ORGANIZATION_ID
-    _table(
-        dynamodb,
-        EVENTS,
-        (by_lead, Attribute.OCCURRED_AT_ID),
-        {
-            Index.IDEMPOTENCY: ((Attribute.SOURCE, Attribute.EXTERNAL_EVENT_ID), ()),
-            Index.EVENT_TYPE: ((by_lead, Attribute.EVENT_TYPE_OCCURRED_AT), EVENT_TYPE_INDEX_PROJECTION),
-        },
-    )
-    _table(dynamodb, CLAIMS, (ClaimAttribute.CLAIM_ID,), {})
-    lead_index = ((IdentityAttribute.LEAD_ORGANIZATION_ID, IdentityAttribute.SINCE), (IdentityAttribute.KIND,))
-    _table(dynamodb, IDENTITIES, (IdentityAttribute.IDENTITY_ID,), {Index.LEAD: lead_index})
-    organization = RejectionAttribute.ORGANIZATION_ID
-    last_seen = ((organization, RejectionAttribute.LAST_SEEN_AT), LAST_SEEN_INDEX_PROJECTION)
-    _table(dynamodb, REJECTED, (organization, RejectionAttribute.REJECTED_EVENT_ID), {Index.LAST_SEEN: last_seen})
+    create_events(dynamodb, EVENTS)
+    create_claims(dynamodb, CLAIMS)
+    create_identities(dynamodb, IDENTITIES)
+    create_rejected(dynamodb, REJECTED)
     s3.create_bucket(Bucket=BUCKET)
 
 
+def create_events(dynamodb: Any, name: str) -> None:
+    """The events table with both indexes."""
+    by_lead = Attribute.LEAD_ORGANIZATION_ID
+    indexes = {
+        Index.IDEMPOTENCY: ((Attribute.SOURCE, Attribute.EXTERNAL_EVENT_ID), ()),
+        Index.EVENT_TYPE: ((by_lead, Attribute.EVENT_TYPE_OCCURRED_AT), EVENT_TYPE_INDEX_PROJECTION),
+    }
+    _table(dynamodb, name, (by_lead, Attribute.OCCURRED_AT_ID), indexes)
+
+
+def create_claims(dynamodb: Any, name: str) -> None:
+    """The claims table."""
+    _table(dynamodb, name, (ClaimAttribute.CLAIM_ID,), {})
+
+
+def create_identities(dynamodb: Any, name: str) -> None:
+    """The identities table with its index."""
+    lead_index = ((IdentityAttribute.LEAD_ORGANIZATION_ID, IdentityAttribute.SINCE), (IdentityAttribute.KIND,))
+    _table(dynamodb, name, (IdentityAttribute.IDENTITY_ID,), {Index.LEAD: lead_index})
+
+
+def create_rejected(dynamodb: Any, name: str) -> None:
+    """The rejected events table with its index."""
+    organization = RejectionAttribute.ORGANIZATION_ID
+    last_seen = ((organization, RejectionAttribute.LAST_SEEN_AT), LAST_SEEN_INDEX_PROJECTION)
+    _table(dynamodb, name, (organization, RejectionAttribute.REJECTED_EVENT_ID), {Index.LAST_SEEN: last_seen})
+
+
 def _table(
-    dynamodb: Any, name: str, keys: Sequence[str], indexes: dict[Index, tuple[Sequence[str], Sequence[str]]]
+    dynamodb: Any, name: str, keys: Sequence[str], indexes: Mapping[Index, tuple[Sequence[str], Sequence[str]]]
 ) -> None:
     named = dict.fromkeys([*keys, *(each for index_keys, _ in indexes.values() for each in index_keys)])
     secondary = [
@@ -166,7 +182,13 @@ def http_event(
             "accountId": "123456789012",
             "apiId": "api",
             "domainName": "api.example.org",
-            "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1", "userAgent": "test"},
+            "http": {
+                "method": method,
+                "path": path,
+                "protocol": "HTTP/1.1",
+                "sourceIp": "192.0.2.1",
+                "userAgent": "test",
+            },
             "requestId": "gateway-1",
             "routeKey": f"{method} {path}",
             "stage": "$default",
@@ -214,4 +236,6 @@ def sqs_record(message_id: str, body: str) -> dict[str, Any]:
 def webhook_secret(provider: str, organization_id: str, *secrets: str) -> None:
     """Keep the secrets of a provider as operators do."""
     value = json.dumps({"secrets": list(secrets)})
-    boto3.client("secretsmanager").create_secret(Name=f"{SECRET_PREFIX}/{provider}/{organization_id}", SecretString=value)
+    boto3.client("secretsmanager").create_secret(
+        Name=f"{SECRET_PREFIX}/{provider}/{organization_id}", SecretString=value
+    )

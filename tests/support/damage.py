@@ -26,9 +26,9 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @st.composite
-def damaged(draw: Callable[[st.SearchStrategy[Any]], Any], documents: Sequence[Any]) -> Any:
-    """One of ``documents`` with one to six of its places taken out or replaced."""
-    document = deepcopy(draw(st.sampled_from(documents)))
+def damaged(draw: Callable[[st.SearchStrategy[Any]], Any], read: Callable[[str], Any], names: Sequence[str]) -> Any:
+    """A document of one of these names, read anew, with one to six of its places taken out or replaced."""
+    document = read(draw(st.sampled_from(names)))
     for _ in range(draw(st.integers(1, 6))):
         if not (places := _paths(document)):
             break
@@ -39,5 +39,5 @@ def damaged(draw: Callable[[st.SearchStrategy[Any]], Any], documents: Sequence[A
         if draw(st.booleans()):
             del place[key]
         else:
-            place[key] = draw(JUNK)
+            place[key] = deepcopy(draw(JUNK))  # the next damage may be done to it
     return document

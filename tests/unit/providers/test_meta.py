@@ -153,8 +153,12 @@ def test_a_challenge_that_could_be_more_than_a_word_is_refused(challenge: str | 
 @given(st.data())
 def test_what_is_cut_out_reads_as_the_same_json_without_the_rest(data: Any) -> None:
     scalars = st.none() | st.booleans() | st.integers() | st.text()
-    values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3))
-    document = data.draw(st.dictionaries(st.text(max_size=3), values, max_size=4)) | {"list": data.draw(st.lists(values))}
+    values = st.recursive(
+        scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+    )
+    document = data.draw(st.dictionaries(st.text(max_size=3), values, max_size=4)) | {
+        "list": data.draw(st.lists(values))
+    }
     indent, ascii_ = data.draw(st.sampled_from([None, 2])), data.draw(st.booleans())
     text = "\ufeff" * data.draw(st.integers(0, 1)) + json.dumps(document, indent=indent, ensure_ascii=ascii_)
     cuttable = Cuttable(text)
@@ -197,7 +201,11 @@ def test_what_a_batch_keeps_is_cut_from_its_own_text(provider: str) -> None:
 @BOTH
 def test_a_thousand_updates_are_read_and_stored_in_their_own_size(provider: str) -> None:
     body = sample(provider, "message.text")
-    at = body["entry"][0]["messaging"] if provider == "instagram" else body["entry"][0]["changes"][0]["value"]["messages"]
+    at = (
+        body["entry"][0]["messaging"]
+        if provider == "instagram"
+        else body["entry"][0]["changes"][0]["value"]["messages"]
+    )
     for index in range(999):
         again = json.loads(json.dumps(at[0]))
         (again["message"] if provider == "instagram" else again).update({"mid": f"m_{index}", "id": f"wamid.{index}"})
@@ -265,7 +273,9 @@ def test_people_and_accounts_have_their_own_conversations(provider: str) -> None
     found = conversations(provider, sample(provider, "batch"))
     people = {(draft.identities[0].value, draft.external_event_id) for draft in found}
     assert len(people) == len({draft.identities[0].value for draft in found}) == 2
-    other = json.loads(load(provider, "message.text").replace(b"17841499900000001", b"1").replace(b"700000000000001", b"1"))
+    other = json.loads(
+        load(provider, "message.text").replace(b"17841499900000001", b"1").replace(b"700000000000001", b"1")
+    )
     ids = {draft.external_event_id for draft in conversations(provider, other, sample(provider, "message.text"))}
     assert len(ids) == 2
 
@@ -322,7 +332,9 @@ def test_a_body_that_is_no_delivery_is_refused(provider: str, body: str) -> None
 
 @BOTH
 def test_the_lead_of_the_url_is_the_lead_where_none_is_planted(provider: str) -> None:
-    assert {draft.lead_id for draft in drafts_of(provider, sample(provider, "message.text"), "lead_url")} == {"lead_url"}
+    assert {draft.lead_id for draft in drafts_of(provider, sample(provider, "message.text"), "lead_url")} == {
+        "lead_url"
+    }
     assert {draft.lead_id for draft in drafts_of(provider, sample(provider, "message.text"))} == {None}
 
 

@@ -357,7 +357,7 @@ def is_told(event: Any) -> bool:
 
 
 @settings(max_examples=300, deadline=None)
-@given(damaged([sample(name) for name in SAMPLES]) | JUNK)
+@given(damaged(sample, SAMPLES) | JUNK)
 def test_damaged_events_become_events_or_a_clean_refusal(event: Any) -> None:
     try:
         draft = only(json.dumps(event))

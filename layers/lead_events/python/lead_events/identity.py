@@ -171,7 +171,8 @@ def normalise_phone(value: str, region: str | None = None) -> str | None:
         number = phonenumbers.parse(value, (region or DEFAULT_REGION).upper())
     except phonenumbers.NumberParseException:
         return None
-    if not phonenumbers.is_possible_number(number):
+    # Not is_possible_number: it also takes numbers without an area code, and those would make one lead of strangers.
+    if phonenumbers.is_possible_number_with_reason(number) != phonenumbers.ValidationResult.IS_POSSIBLE:
         return None
     text: str = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
     return restore_ninth_digit(text)

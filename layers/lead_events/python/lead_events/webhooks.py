@@ -54,6 +54,8 @@ class Webhooks:
         text = decode_text(body)
         if not headers.get("content-type", "").startswith(FORM_TYPE):
             loads(text)  # what nobody can read later is refused now, while the sender still listens
+        if (redact := getattr(provider, "redact", None)) is not None:
+            text = redact(text, headers.get("content-type", ""))  # a secret that its provider puts into the body
         kept = {name: headers[name] for name in getattr(provider, "HEADERS", ()) if name in headers}
         delivery = Delivery(
             provider=provider_name,
