@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The same examples in every run: a red build is red for everybody. Deadlines measure the machine, not the code.
@@ -14,3 +15,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("repeatable")
+
+
+def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
+    """Name a long text by its beginning and its length."""
+    if isinstance(val, str | bytes) and len(val) > 60:
+        return f"{val[:20]!r}~{len(val)}"
+    return None

@@ -36,11 +36,12 @@ class Aws:
     name: str
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _clients() -> Iterator[tuple[Any, Any]]:
-    with pytest.MonkeyPatch.context() as environment:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(boto3, "DEFAULT_SESSION", None)
         for name, value in CREDENTIALS.items():
-            environment.setenv(name, value)
+            patched.setenv(name, value)
         with mock_aws():
             s3 = boto3.client("s3")
             s3.create_bucket(Bucket=BUCKET)

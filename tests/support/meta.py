@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,21 +13,9 @@ from lead_events.event import Delivery, EventDraft, OrganizationEvent, SourceTyp
 from lead_events.limits import check_payload
 from lead_events.providers import find
 from tests.samples import load, names
+from tests.support.damage import JUNK, damaged
 
 NOW = datetime(2026, 1, 8, 13, 0, 5, tzinfo=UTC)
-
-JUNK = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.integers(10**30, 10**40),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.text(max_size=300),
-    st.lists(st.integers() | st.text(), max_size=3),
-    st.dictionaries(st.text(), st.text(), max_size=3),
-    st.sampled_from(["", "text", "delivered", "0", "5511900000011", "x" * 256, "\x00", "{", "a=b", "{}"]),
-    st.sampled_from([{"id": "1"}, [{}], [None]]),
-)  # fmt: skip
 
 
 def translated(provider: str, body: Any, lead_id: str | None = None) -> list[Translation]:
@@ -77,28 +63,6 @@ def without_raw(draft: EventDraft) -> dict[str, Any]:
     return {name: getattr(draft, name) for name in EventDraft.__dataclass_fields__ if name != "raw_payload"}
 
 
-def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [found for key, child in children for found in [(*path, key), *paths(child, (*path, key))]]
-
-
-def damaged(provider: str) -> st.SearchStrategy[Any]:
-    """Samples with keys dropped and values replaced."""
-
-    @st.composite
-    def damage(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
-        body = deepcopy(sample(provider, draw(st.sampled_from(names(provider)))))
-        for _ in range(draw(st.integers(1, 6))):
-            if not (places := paths(body)):
-                break
-            *parents, key = draw(st.sampled_from(places))
-            place: Any = body
-            for each in parents:
-                place = place[each]
-            if draw(st.booleans()):
-                del place[key]
-            else:
-                place[key] = draw(JUNK)
-        return body
-
-    return damage()
+def damaged_bodies(provider: str) -> st.SearchStrategy[Any]:
+    """A provider's samples with damage done to them."""
+    return damaged(lambda name: sample(provider, name), names(provider)) | JUNK

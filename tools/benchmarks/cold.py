@@ -43,6 +43,9 @@ def measure(lab: Lab) -> list[Figure]:
                         median(each[index] for each in times["ours"]),
                         median(each[index] for each in times["usual"]),
                         Bar(BARS.get(name, BAR_OF_OTHERS)) if index == 0 else None,
+                        ""
+                        if figures
+                        else f"medians of {runs} runs of each side; byte code compiled beforehand on both",
                     )
                 )
     return figures

@@ -44,7 +44,7 @@ def measure(lab: Lab) -> list[Figure]:
         }
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in sides}
         lab.say(f"pages of {EVENTS} events")
-        for number in range((2 if lab.quick else ROUNDS) + 2):
+        for number in range((5 if lab.quick else ROUNDS) + 2):
             for name, read in sides.items():
                 wall, processor = time.perf_counter(), time.process_time()
                 text = read()

@@ -1,8 +1,9 @@
 """Write units per event: over the provider samples, for a small event, and for its duplicate, on an emulator of DynamoDB.
 
-What it costs to learn a lead's identities is not in these figures: the literal design does not know them, and every event here
-names its lead. The bar is for the shared samples, whole deliveries as providers send them: the repository's are cut down to what
-a test needs, and the less raw payload there is, the nearer the floor of four units comes to the literal design's cost.
+What it costs to learn a lead's identities is not in these figures: the literal design does not know them, and every
+event here names its lead. The bar is for the shared samples, whole deliveries as providers send them: the repository's are
+cut down to what a test needs, and the less raw payload there is, the nearer the literal design's cost is to the floor of
+four units.
 """
 
 from __future__ import annotations
@@ -89,14 +90,18 @@ def _corpus(corpus: Corpus, port: int, checked: str) -> list[Figure]:
             raise ValueError(f"a {draft.event_type} of {draft.source} was not stored: {outcome}")
         literal.append(draft)
         stored += 1
-    floor = 4 * stored / literal.meter.total_units
+    reference, puts = literal.meter.total_units, ours.objects.puts
+    with_s3 = ours.meter.total_units + units.S3_PUT * puts
     approximated = corpus.files - corpus.translated
-    note = (
-        f"{corpus.files} files, {corpus.translated} translated by a provider module, {approximated} approximated; "
-        f"{stored} events, {len(corpus.drafts) - stored} rejected; {ours.objects.puts} raw payloads in S3 (a PUT costs as much as {units.S3_PUT} units: "
-        f"ratio with them {(ours.meter.total_units + units.S3_PUT * ours.objects.puts) / literal.meter.total_units:.3f}); "
-        f"floor of four units an event {floor:.2f} ×; by AWS's rule {ours.meter.by_rule} against {literal.meter.by_rule}; "
-        f"{checked}"
+    note = "; ".join(
+        (
+            f"{corpus.files} files, {corpus.translated} translated by a provider module, {approximated} approximated",
+            f"{stored} events, {len(corpus.drafts) - stored} rejected",
+            f"exactly {ours.meter.total_units / reference:.3f} ×, the floor of four units is {4 * stored / reference:.3f} ×",
+            f"{puts} raw payloads in S3, a PUT costing as much as {units.S3_PUT} units: {with_s3 / reference:.3f} ×",
+            f"by AWS's rule {ours.meter.by_rule} against {literal.meter.by_rule}",
+            checked,
+        )
     )
     return [
         Figure(
@@ -104,7 +109,7 @@ def _corpus(corpus: Corpus, port: int, checked: str) -> list[Figure]:
             f"{corpus.name} samples, total",
             "units",
             ours.meter.total_units,
-            literal.meter.total_units,
+            reference,
             Bar(0.52) if corpus.name == SHARED_NAME else None,
             note,
         ),
@@ -113,7 +118,7 @@ def _corpus(corpus: Corpus, port: int, checked: str) -> list[Figure]:
             f"{corpus.name} samples, per event",
             "units",
             ours.meter.total_units / stored,
-            literal.meter.total_units / stored,
+            reference / stored,
             Bar(5, "value"),
         ),
     ]

@@ -17,7 +17,7 @@ from lead_events.providers import find
 from lead_events.providers.instagram import translate
 from tests.samples import load, names
 from tests.support import meta
-from tests.support.meta import JUNK, NOW, check, damaged, shape
+from tests.support.meta import NOW, check, damaged_bodies, shape
 
 shared = os.environ.get("LEAD_EVENTS_SHARED", "")
 corpus = pytest.mark.skipif(not shared, reason="LEAD_EVENTS_SHARED names no folder of shared facts")
@@ -297,7 +297,7 @@ def test_items_of_all_lists_are_read_and_each_keeps_its_own_text() -> None:
 
 
 @settings(max_examples=400, deadline=None)
-@given(damaged("instagram") | JUNK)
+@given(damaged_bodies("instagram"))
 def test_damaged_deliveries_become_events_or_a_clean_refusal(body: Any) -> None:
     try:
         found = meta.translated("instagram", body)

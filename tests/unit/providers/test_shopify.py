@@ -65,7 +65,7 @@ def told_by(body: Any, headers: dict[str, str], lead_id: str | None = None) -> l
     )
 
 
-def sample(name: str, **changes: Any) -> dict[str, Any]:
+def sample(name: str, /, **changes: Any) -> dict[str, Any]:
     body: dict[str, Any] = json.loads(load("shopify", name))
     return body | changes
 
@@ -255,6 +255,10 @@ def test_an_order_of_very_many_lines_says_how_many_and_repeats_some() -> None:
     lines = sample("orders.paid")["line_items"] * 500
     payload = payload_of(only("orders.paid", {"line_items": lines}))
     assert (len(payload["items"]), payload["lineCount"]) == (100, 500)
+
+
+def test_names_longer_than_shopifys_are_left_out() -> None:
+    assert "orderName" not in payload_of(only("orders.updated", {"name": "x" * 400_000}))
 
 
 @pytest.mark.parametrize("amount", [None, "", "abc", "-1.00", "1e3", True, {}, "1" * 40, "NaN"])

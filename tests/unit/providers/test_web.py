@@ -35,7 +35,7 @@ SAMPLES = names("web")
 SIGNED = {"webhook-id": "msg_1"}
 
 
-def sample(name: str, **changes: Any) -> Any:
+def sample(name: str, /, **changes: Any) -> Any:
     value = json.loads(load("web", name))
     return value | changes if isinstance(value, dict) else value
 

@@ -18,7 +18,7 @@ from lead_events.providers import find
 from lead_events.providers.whatsapp import translate
 from tests.samples import load, names
 from tests.support import meta
-from tests.support.meta import JUNK, NOW, check, damaged, shape
+from tests.support.meta import NOW, check, damaged_bodies, shape
 
 shared = os.environ.get("LEAD_EVENTS_SHARED", "")
 corpus = pytest.mark.skipif(not shared, reason="LEAD_EVENTS_SHARED names no folder of shared facts")
@@ -429,7 +429,7 @@ def test_an_error_of_the_account_happened_when_it_was_sent() -> None:
 
 
 @settings(max_examples=400, deadline=None)
-@given(damaged("whatsapp") | JUNK)
+@given(damaged_bodies("whatsapp"))
 def test_damaged_deliveries_become_events_or_a_clean_refusal(body: Any) -> None:
     try:
         found = meta.translated("whatsapp", body)

@@ -94,6 +94,9 @@ class EventDraft:
     shared_fact: SharedFact | None = None
     identities: tuple[Identity, ...] = ()
     """Who it was, strongest first; for drafts without ``lead_id``, and to learn from those with one."""
+    proven: bool = True
+    """Whether somebody who knows the person vouches for lead and identities. Nobody does for what a browser says: it must
+    not teach whom a phone or an e-mail belongs to."""
     tracking: Mapping[str, str] = field(default_factory=dict)
     """Where the lead came from, in the provider's names: utm_source …, src, sck, xcod, ref, ad_id, landing_url …"""
     object_id: str | None = None

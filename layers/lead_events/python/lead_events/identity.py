@@ -56,11 +56,18 @@ class Resolver:
         self._secret = secret
         self._remembered: OrderedDict[str, tuple[float, str]] = OrderedDict()
 
-    def resolve(self, organization_id: str, planted: str | None, identities: Sequence[Identity]) -> Resolved:
-        """The lead of an event. Raises ``UnresolvedLeadError`` where nothing tells it."""
+    def resolve(
+        self, organization_id: str, planted: str | None, identities: Sequence[Identity], *, proven: bool = True
+    ) -> Resolved:
+        """The lead of an event. Raises ``UnresolvedLeadError`` where nothing tells it.
+
+        ``proven`` says that somebody vouches for the identities; see ``_unproven`` for what becomes of others.
+        """
         known_by = self.known_as(organization_id, identities)
         if planted is not None:
-            return Resolved(planted, self._learn(organization_id, planted, known_by))
+            return Resolved(planted, self._learn(organization_id, planted, known_by) if proven else ())
+        if not proven:
+            known_by = self._unproven(organization_id, known_by)
         if not known_by:
             raise UnresolvedLeadError("The event names no lead, and nothing in it tells who it was.")
         for _ in range(_ATTEMPTS):
@@ -102,6 +109,29 @@ class Resolver:
     def of_lead(self, organization_id: str, lead_id: str) -> list[KnownIdentity]:
         """What a lead is known by: kinds and times, never values."""
         return self._store.of_lead(organization_id, lead_id)
+
+    def _unproven(self, organization_id: str, known_by: dict[str, IdentityKind]) -> dict[str, IdentityKind]:
+        """The identities by which a visitor's event finds its lead, and which it may teach.
+
+        A visitor has a cookie, and may type anybody's phone or e-mail, or share the computer with others. So what was typed
+        decides and is not tied to anything: not to a lead that it does not point at already, but for one that is known by
+        cookies alone, the visitor's own until now.
+        """
+        typed: dict[str, IdentityKind] = {
+            key: kind for key, kind in known_by.items() if kind is not IdentityKind.CUSTOMER
+        }
+        if not typed:
+            return known_by
+        owners = self._owners(list(known_by))
+        pointing = {key: kind for key, kind in typed.items() if key in owners}
+        if pointing:
+            return dict([next(iter(pointing.items()))])
+        anonymous = next((owner for key, owner in owners.items() if key not in typed), None)
+        if anonymous is not None:
+            known = self._store.of_lead(organization_id, anonymous)
+            if all(each.kind is IdentityKind.CUSTOMER for each in known):
+                return known_by
+        return typed
 
     def _owners(self, keys: Sequence[str]) -> dict[str, str]:
         fresh = time.monotonic() - _REMEMBERED_SECONDS

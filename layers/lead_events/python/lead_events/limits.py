@@ -15,6 +15,8 @@ from lead_events.strict_json import Json
 
 MAX_BODY_BYTES: Final = 1_048_576
 """Largest request body, message or raw payload: 1 MiB. Even fully escaped it fits Lambda's 6 MB response."""
+MAX_WEBHOOK_BYTES: Final = 3 * 1_048_576
+"""Largest webhook delivery: Meta's batches have up to 3 MB."""
 MAX_ITEM_BYTES: Final = 400 * 1024
 MAX_PAYLOAD_BYTES: Final = 400_000
 """Bytes of a payload as DynamoDB counts them: beside it every other attribute at its longest fits the item. So it is known

@@ -135,7 +135,7 @@ class Pipeline:
 
     def resolve(self, draft: EventDraft) -> tuple[LeadEvent, tuple[str, ...]]:
         """Find whose event it is, and which of its identities say otherwise."""
-        found = self._resolver.resolve(draft.organization_id, draft.lead_id, draft.identities)
+        found = self._resolver.resolve(draft.organization_id, draft.lead_id, draft.identities, proven=draft.proven)
         return LeadEvent.of(draft, found.lead_id), found.conflicts
 
     def append(self, event: LeadEvent) -> Outcome:
@@ -174,7 +174,7 @@ class Pipeline:
                 detail=error.detail,
                 errors=error.errors,
                 source=sender.source,
-                raw_payload=sender.text,
+                raw_payload=(draft and draft.raw_payload) or sender.text,  # of a batch, its own part
                 seen_at=self._clock(),
                 event_type=draft.event_type if draft else None,
                 external_event_id=draft.external_event_id if draft else None,

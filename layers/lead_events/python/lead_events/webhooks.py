@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from lead_events import providers, webhook_message
-from lead_events.errors import InvalidError, NotFoundError, UnauthenticatedError
+from lead_events.errors import ForbiddenError, InvalidError, LeadEventsError, NotFoundError, UnauthenticatedError
 from lead_events.event import Delivery, check_id
 from lead_events.instants import Clock
 from lead_events.ports import ObjectStore, WebhookQueue
@@ -72,8 +72,24 @@ class Webhooks:
         handshake = getattr(providers.find(provider_name), "handshake", None)
         if handshake is None:
             raise NotFoundError
-        answer: str = handshake(query, self._secrets.get(provider_name, _organization(organization_id)))
+        organization = _organization(organization_id)
+        try:
+            answer: str = handshake(query, self._secrets.get(provider_name, organization))
+        except ForbiddenError:  # the token may be newer than what we have read
+            answer = handshake(query, self._secrets.get(provider_name, organization, fresh=True))
         return answer
+
+    def response_headers(
+        self, provider_name: str, organization_id: str, headers: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """Headers that a provider wants on every answer, refusals included: CORS, where browsers are its senders."""
+        try:
+            wanted = getattr(providers.find(provider_name), "response_headers", None)
+            secrets = self._secrets.get(provider_name, _organization(organization_id)) if wanted else []
+        except LeadEventsError:
+            return {}  # the answer itself already says what is wrong
+        found: Mapping[str, str] = wanted(headers, secrets) if wanted else {}
+        return found
 
     def _verify(
         self,

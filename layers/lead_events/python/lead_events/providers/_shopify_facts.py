@@ -98,7 +98,7 @@ def _sale(notice: Notice) -> list[Fact]:
     lines = items(order, "line_items")
     payload = known(
         productId=products[0] if products else None,
-        productName=text(lines, 0, "title") if not products else _name_of(lines, products[0]),
+        productName=_name(at(lines, 0), "title") if not products else _name_of(lines, products[0]),
         productIds=products if len(products) > 1 else None,
         amount=_money(order, "total_price"),
         currency=_currency(order, "currency"),
@@ -119,7 +119,7 @@ def _born_paid(notice: Notice) -> list[Fact]:
 
 def _discount(notice: Notice, sale: str | None) -> list[Fact]:
     order = notice.body
-    codes: list[Json] = [code for each in items(order, "discount_codes") if (code := text(each, "code"))]
+    codes: list[Json] = [code for each in items(order, "discount_codes") if (code := _name(each, "code"))]
     if not codes:
         return []
     products = _products(order)
@@ -306,7 +306,7 @@ _TOLD: Final[dict[str, Callable[[Notice], dict[str, Json]]]] = {
 def _order_references(order: Json) -> dict[str, Json]:
     return known(
         orderId=global_id(order, "Order"),
-        orderName=text(order, "name"),
+        orderName=_name(order, "name"),
         sourceName=_word(order, "source_name"),
         checkoutKey=_key(order, "checkout_token"),
         cartKey=_key(order, "cart_token"),
@@ -325,9 +325,9 @@ def _presentment(order: Json) -> dict[str, Json]:
 def _line(line: Json) -> dict[str, Json]:
     return known(
         productId=number(line, "product_id"),
-        productName=text(line, "title"),
+        productName=_name(line, "title"),
         variantId=number(line, "variant_id"),
-        sku=text(line, "sku"),
+        sku=_name(line, "sku"),
         price=_money(line, "price"),
         quantity=_count(line, "quantity"),
     )
@@ -340,7 +340,12 @@ def _products(value: Json, *inside: str) -> list[Json]:
 
 
 def _name_of(lines: list[Json], product: Json) -> str | None:
-    return next((text(each, "title") for each in lines if number(each, "product_id") == product), None)
+    return next((_name(each, "title") for each in lines if number(each, "product_id") == product), None)
+
+
+def _name(value: Json, name: str) -> str | None:
+    """A name as the shop gave it. Shopify's have at most 255 characters; a longer one is no name."""
+    return reference(value, name)
 
 
 def _key(value: Json, name: str) -> str | None:

@@ -83,6 +83,7 @@ def draft_of(entry: Entry) -> EventDraft:
         lead_id=planted_lead(value.get("leadId"), value.get("lead_id"), entry.delivery.lead_id),
         external_event_id=_external_id(entry),
         identities=tuple(dict.fromkeys(_identities(entry))),
+        proven=entry.signed_id is not None,
         tracking=_tracking(at(value, "context")),
         object_id=next((found for name in ("orderId", "ticketId", "conversationId")
                         if (found := reference(payload, name))), None),
