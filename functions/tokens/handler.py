@@ -8,13 +8,13 @@ failure of the look-up is raised, so that Cognito issues no token rather than an
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-from aws_lambda_powertools.utilities import parameters
-from aws_lambda_powertools.utilities.typing import LambdaContext
+from typing import TYPE_CHECKING, Any, Final
 
 from lead_events import settings
 from lead_events.names import ORGANIZATION_CLAIM
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
 
 BINDING_MAX_AGE: Final = 300
 """Seconds for which a found binding is taken from memory. A missing one is looked up again every time."""
@@ -34,6 +34,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 def organization_of(client_id: str) -> str | None:
     """The organisation to which a client is bound. Raises GetParameterError if that cannot be told."""
+    from aws_lambda_powertools.utilities import parameters
+
     name = f"{settings.token_organizations_prefix()}/{client_id}"
     try:
         return str(parameters.get_parameter(name, max_age=BINDING_MAX_AGE))

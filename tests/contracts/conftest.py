@@ -24,7 +24,15 @@ from lead_events.store.memory import (
 )
 from lead_events.store.rejections import DynamoDbRejections
 from lead_events.store.s3 import S3Objects
-from tests.support.aws import BUCKET, CREDENTIALS, create_claims, create_events, create_identities, create_rejected
+from tests.support.aws import (
+    BUCKET,
+    CREDENTIALS,
+    create_claims,
+    create_events,
+    create_identities,
+    create_rejected,
+    one_call_at_a_time,
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ def _clients() -> Iterator[tuple[Any, Any]]:
         patched.setattr(boto3, "DEFAULT_SESSION", None)
         for name, value in CREDENTIALS.items():
             patched.setenv(name, value)
+        one_call_at_a_time(patched)
         with mock_aws():
             s3 = boto3.client("s3")
             s3.create_bucket(Bucket=BUCKET)

@@ -11,10 +11,11 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.retries.standard import ExponentialBackoff
 from moto import mock_aws
+from moto.core.botocore_stubber import BotocoreStubber, MockRawResponse
 
 from lead_events import wiring
 from lead_events.names import Env
-from tests.support.aws import CREDENTIALS, create_world, fresh_observability
+from tests.support.aws import CREDENTIALS, create_world, fresh_observability, one_call_at_a_time
 from tests.support.functions import Functions
 
 _NUMBERS = count(1)
@@ -30,6 +31,7 @@ def environment() -> Iterator[dict[str, str]]:
             patched.setenv(name, value)
         for name in Env:
             patched.delenv(name, raising=False)
+        one_call_at_a_time(patched)
         with mock_aws():
             made = create_world()
             for name, value in made.items():
@@ -46,38 +48,30 @@ def functions(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> F
     return Functions(f"org_{next(_NUMBERS)}", environment[Env.INGEST_QUEUE_URL])
 
 
-class _Raw:
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    def stream(self, **_: Any) -> Iterator[bytes]:
-        yield self._body
-
-
 Throttle = Callable[..., list[str]]
 
 
 @pytest.fixture
-def throttle(functions: Functions) -> Iterator[Throttle]:
-    """Make the next ``times`` calls of an operation be throttled, after letting ``after`` of them through."""
-    registered: list[tuple[Any, str, Any]] = []
+def throttle(functions: Functions, monkeypatch: pytest.MonkeyPatch) -> Throttle:
+    """Make the next ``times`` calls of an operation be throttled, after letting ``after`` of them through.
+
+    In the place of moto, which would take effect first if it were only asked after another handler of botocore's event.
+    """
+    answer_of_moto = BotocoreStubber.__call__
 
     def start(service: str, operation: str, times: int, after: int = 0) -> list[str]:
         seen: list[str] = []
 
-        def answer(request: Any, **_: Any) -> AWSResponse | None:
-            seen.append(operation)
-            if not after < len(seen) <= after + times:
-                return None
-            body = b'{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}'
-            return AWSResponse(request.url, 400, {"x-amzn-RequestId": "r", "Content-Type": "application/x-amz-json-1.0"}, _Raw(body))
+        def answer(stubber: BotocoreStubber, event_name: str, request: Any, **rest: Any) -> AWSResponse | None:
+            if event_name == f"before-send.{service}.{operation}":
+                seen.append(operation)
+                if after < len(seen) <= after + times:
+                    body = b'{"__type":"x#ThrottlingException","message":"slow down"}'
+                    headers = {"x-amzn-RequestId": "r", "Content-Type": "application/x-amz-json-1.0"}
+                    return AWSResponse(request.url, 400, headers, MockRawResponse(body))  # type: ignore[arg-type]
+            return answer_of_moto(stubber, event_name, request, **rest)
 
-        event = f"before-send.{service}.{operation}"
-        client = wiring.client(service)
-        client.meta.events.register_first(event, answer)
-        registered.append((client, event, answer))
+        monkeypatch.setattr(BotocoreStubber, "__call__", answer)
         return seen
 
-    yield start
-    for client, event, answer in registered:
-        client.meta.events.unregister(event, answer)
+    return start

@@ -6,11 +6,13 @@ import base64
 import json
 import logging
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import boto3
 import pytest
+from moto.core.botocore_stubber import BotocoreStubber
 
 from lead_events import observability
 from lead_events.names import (
@@ -72,6 +74,17 @@ def fresh_observability(monkeypatch: pytest.MonkeyPatch, level: str = "INFO") ->
     for handler in logging.getLogger("lead-events").handlers:
         if isinstance(handler, logging.StreamHandler):
             handler.setStream(_Stdout())
+
+
+def one_call_at_a_time(patched: pytest.MonkeyPatch) -> None:
+    """DynamoDB evaluates a condition and writes in one step; moto does only where no two threads are in it."""
+    lock, process = threading.RLock(), BotocoreStubber.process_request
+
+    def locked(stubber: BotocoreStubber, request: Any) -> Any:
+        with lock:
+            return process(stubber, request)
+
+    patched.setattr(BotocoreStubber, "process_request", locked)
 
 
 def create_stores(dynamodb: Any, s3: Any) -> None:

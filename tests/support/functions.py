@@ -112,7 +112,7 @@ class Functions:
     def ingest_event(self, event: dict[str, Any]) -> list[str]:
         """Give the ingest function an event of Lambda."""
         answer = handler_of("ingest")(event, self._context)
-        return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
+        return sorted(each["itemIdentifier"] for each in answer["batchItemFailures"])
 
     def webhook(
         self, provider: str, body: str | bytes, headers: dict[str, str], method: str = "POST", query: dict[str, str] | None = None

@@ -15,10 +15,12 @@ from referencing.jsonschema import DRAFT202012
 from lead_events import catalogue, event_types
 from lead_events.envelope import read_message
 from lead_events.instants import now
+from lead_events.internal_domains import DOMAINS
 from lead_events.reading import draft_of_envelope
 from lead_events.sources import SOURCE_TYPES
+from tests import samples
 from tools.docs import __main__ as command
-from tools.docs import asyncapi, documents, events
+from tools.docs import asyncapi, documents, events, internal_events, markdown
 
 PAGE = events.text()
 ASYNCAPI: dict[str, Any] = yaml.safe_load(asyncapi.text())
@@ -63,7 +65,7 @@ def test_an_event_type_has_its_section_with_every_field_and_its_sample(name: str
     assert str(catalogue.EVENT_TYPES[name].__doc__) in section
     for field, rules in schema["properties"].items():
         required = "yes" if field in schema.get("required", ()) else "no"
-        assert f"| `{field}` | {events.type_text(rules)} | {required} | {rules['description']} |" in section
+        assert f"| `{field}` | {markdown.type_text(rules)} | {required} | {rules['description']} |" in section
     sample = section.split("```json\n")[1].split("```")[0]
     assert json.loads(sample) == event_types.plain(catalogue.EVENT_TYPES[name].sample)
 
@@ -72,6 +74,32 @@ def test_every_source_and_type_is_on_the_page() -> None:
     head = PAGE.split("\n## purchase_completed")[0]
     assert [source for source in SOURCE_TYPES if f"`{source}`" not in head] == []
     assert [name for name in catalogue.EVENT_TYPES if f"[`{name}`](#{name})" not in head] == []
+
+
+def test_every_internal_event_has_its_section_its_fields_and_the_sample_that_is_tested() -> None:
+    page = internal_events.text()
+    overview = page.split("\n## All of them\n")[1].split("\n## ")[0]
+    for domain in DOMAINS:
+        for event in domain.events:
+            name = f"{domain.name}.{event.name}"
+            section = page.split(f"\n### {name}\n")[1].split("\n## ")[0].split("\n### ")[0]
+            assert markdown.fields(event_types.payload_schema(event.event_type)) in section
+            assert section.split("```json\n")[1].split("```")[0].encode() == samples.load("internal", name)
+            row = next(
+                line for line in overview.splitlines() if line.startswith(f"| [`{name}`](#{name.replace('.', '')}) |")
+            )
+            for told in (
+                f"`{domain.source}`",
+                f"[`{event.event_type}`](events.md#{event.event_type})",
+                *event.synonyms,
+            ):
+                assert told in row
+
+
+def test_every_spelling_of_a_domain_is_on_the_page_and_every_type_that_no_service_tells() -> None:
+    page = internal_events.text()
+    assert [each for domain in DOMAINS for each in domain.spellings() if f"`{each}." not in page] == []
+    assert [name for name in catalogue.EVENT_TYPES if f"events.md#{name})" not in page] == []
 
 
 def test_every_event_type_may_be_sent_over_bus_and_queue() -> None:

@@ -20,11 +20,16 @@ import lead_events
 from lead_events import catalogue, docs_page, errors, openapi, openapi_schemas, providers
 from lead_events.access import Caller
 from lead_events.appending import append_batch
+from lead_events.cursors import Cursors
 from lead_events.envelope import read_message
 from lead_events.event import occurred_at_of
-from lead_events.instants import format_instant, now
+from lead_events.identity import Resolver
+from lead_events.instants import format_instant, now, parse_instant
+from lead_events.lead_identities import LeadIdentities
 from lead_events.names import ROUTES, Source
 from lead_events.reading import draft_of_direct, draft_of_envelope
+from lead_events.rejected_events import RejectedEvents
+from lead_events.store.memory import InMemoryIdentities, InMemoryRejections
 from lead_events.strict_json import dumps
 from lead_events.wiring import pipeline_in_memory
 
@@ -36,6 +41,9 @@ BODY_LIMIT = 5_000_000
 
 DOCUMENTED = [route for route in ROUTES if route.method != "OPTIONS"]
 """What a browser asks before it sends is no operation: nobody calls it by hand."""
+
+LEAD = "/v1/organizations/{organizationId}/leads/{leadId}"
+REJECTED = "/v1/organizations/{organizationId}/rejected-events"
 
 Place = tuple[str, ...]
 
@@ -94,9 +102,45 @@ def test_every_problem_code_stands_in_the_answers_and_in_the_schema() -> None:
     responses = json.dumps(DOCUMENT["components"]["responses"])
     schema = DOCUMENT["components"]["schemas"]["Problem"]["properties"]
     for each in openapi_schemas.PROBLEM_CODES:
-        assert f"* `{each.code}`: " in responses
-        assert each.code in schema["code"]["enum"]
+        assert (f"* `{each.code}`: " in responses) is each.answered
+        assert (each.code in schema["code"]["enum"]) is each.answered
         assert each.status in schema["status"]["enum"]
+
+
+def test_every_reason_to_reject_is_told_of_a_rejected_event_and_no_code_is_without_use() -> None:
+    told = DOCUMENT["components"]["schemas"]["RejectedEvent"]["properties"]["code"]["enum"]
+    assert told == sorted(each.code for each in openapi_schemas.PROBLEM_CODES if each.kept)
+    assert [each.code for each in openapi_schemas.PROBLEM_CODES if not (each.answered or each.kept)] == []
+
+
+def test_the_example_of_a_refusal_has_a_code_that_its_description_lists() -> None:
+    for response in DOCUMENT["components"]["responses"].values():
+        if (media := response["content"].get("application/problem+json")) is not None:
+            assert f"* `{media['example']['code']}`: " in response["description"]
+
+
+def test_an_answer_stands_under_the_status_of_its_problem() -> None:
+    for item in DOCUMENT["paths"].values():
+        for operation in item.values():
+            for status, response in operation["responses"].items():
+                name = response.get("$ref", "").rpartition("/")[2]
+                content = DOCUMENT["components"]["responses"][name]["content"] if name else {}
+                assert content.get("application/problem+json", {"example": {"status": int(status)}})["example"][
+                    "status"
+                ] == int(status)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "statuses"),
+    [
+        ("put", f"{LEAD}/identities", "200 400 401 403 409 413 415 422 429 503"),
+        ("get", f"{LEAD}/identities", "200 401 403 404 429 503"),
+        ("get", REJECTED, "200 400 401 403 404 429 503"),
+        ("get", f"{REJECTED}/{{rejectedEventId}}", "200 400 401 403 404 429 503"),
+    ],
+)
+def test_identities_and_rejected_events_name_every_answer(method: str, path: str, statuses: str) -> None:
+    assert list(DOCUMENT["paths"][path][method]["responses"]) == statuses.split()
 
 
 def test_every_response_of_the_components_is_used() -> None:
@@ -205,12 +249,71 @@ def test_every_provider_is_named_and_the_handshake_follows_the_providers() -> No
     operations = DOCUMENT["paths"]["/v1/webhooks/{provider}/{organizationId}"]
     schema = operations["post"]["parameters"][0]["schema"]
     assert schema["enum"] == sorted(providers.names())
-    shakes_hands = any(hasattr(providers.find(name), "handshake") for name in providers.names())
-    assert ("200" in operations["get"]["responses"]) is shakes_hands
+    shaking = [name for name in providers.names() if hasattr(providers.find(name), "handshake")]
+    answers = operations["get"]["responses"]
+    for status in ("200", "400", "403"):
+        assert (status in answers) is bool(shaking)
+    assert [name for name in shaking if f"`{name}`" not in operations["get"]["description"]] == []
 
 
-def test_the_document_is_the_same_each_time_and_plain_json() -> None:
-    assert json.dumps(openapi.document()) == json.dumps(DOCUMENT)
+def test_a_handshake_is_answered_as_plain_text() -> None:
+    responses = DOCUMENT["paths"]["/v1/webhooks/{provider}/{organizationId}"]["get"]["responses"]
+    assert list(responses["200"]["content"]) == ["text/plain"]
+
+
+def test_the_sample_of_identities_is_taken_and_answered_as_shown() -> None:
+    identities = LeadIdentities(Resolver(InMemoryIdentities(), lambda: "secret"))
+    body = json.dumps(openapi_schemas.new_identities_sample()).encode()
+    shown = identities.put(openapi_schemas.ORGANIZATION, openapi_schemas.LEAD, body)
+    _component("Identities").validate(shown)
+    sample = openapi_schemas.identities_sample()
+    assert {each["kind"] for each in shown["identities"]} == {each["kind"] for each in sample["identities"]}
+    with pytest.raises(errors.ConflictError) as caught:
+        identities.put(openapi_schemas.ORGANIZATION, "lead_other", body)
+    _component("Problem").validate(errors.problem(caught.value))
+    assert caught.value.code == "identity_conflict"
+
+
+IDENTITY: dict[str, Any] = {"kind": "email", "value": "ana.teste@example.org"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"identities": []}, {"identities": [IDENTITY] * 21}, {"identities": [IDENTITY], "more": 1},
+        {"identities": [IDENTITY | {"kind": "cpf"}]}, {"identities": [IDENTITY | {"value": ""}]},
+        {"identities": [IDENTITY | {"value": "x" * 256}]}, {"identities": [IDENTITY | {"region": "BRA"}]},
+        {"identities": [IDENTITY | {"region": "12"}]}, {"identities": [IDENTITY | {"more": 1}]}, {"identities": [{"kind": "email"}]},
+        {"identities": [{"kind": "customer", "value": "115"}]}, {"identities": [{"kind": "customer", "value": "Shopify:115"}]},
+    ],
+)  # fmt: skip
+def test_identities_that_break_a_rule_break_their_schema(body: dict[str, Any]) -> None:
+    assert not _component("NewIdentities").is_valid(body)
+    with pytest.raises(errors.InvalidError):
+        LeadIdentities(Resolver(InMemoryIdentities(), lambda: "secret")).put("org", "lead", json.dumps(body).encode())
+
+
+def test_the_sample_of_a_rejected_event_is_what_the_pipeline_leaves_behind() -> None:
+    sample = openapi_schemas.rejected_event_sample(raw=True)
+    clock, rejections = [parse_instant(sample["firstSeenAt"], "")], InMemoryRejections()
+    pipeline = pipeline_in_memory(rejections=rejections, clock=lambda: clock[0])
+    for seen_at in (sample["firstSeenAt"], sample["lastSeenAt"]):
+        clock[0] = parse_instant(seen_at, "")
+        pipeline.process_message(read_message(sample["rawPayload"]))
+    rejected = RejectedEvents(rejections, Cursors(lambda: "secret"))
+    shown = rejected.one(openapi_schemas.ORGANIZATION, sample["rejectedEventId"], raw=True)
+    assert shown == sample
+    _component("RejectedEvent").validate(shown)
+    page = rejected.page(openapi_schemas.ORGANIZATION, {})
+    _component("RejectedEventPage").validate(page)
+    assert page == {"items": [openapi_schemas.rejected_event_sample()], "cursor": None}
+
+
+def test_the_document_is_built_once_and_plain_json() -> None:
+    before = json.dumps(DOCUMENT)
+    assert openapi.document() is DOCUMENT
+    openapi.document.cache_clear()
+    assert json.dumps(openapi.document()) == before
 
 
 def test_the_page_needs_no_other_host_and_fits_an_answer() -> None:

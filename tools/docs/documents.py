@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from lead_events import openapi
-from tools.docs import asyncapi, events
+from tools.docs import asyncapi, events, internal_events
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "docs"
 SHOWN_LINES: Final = 20
@@ -19,6 +19,7 @@ def generate() -> dict[str, str]:
     """Every generated document by its file name."""
     return {
         "events.md": events.text(),
+        "internal-events.md": internal_events.text(),
         "openapi.json": json.dumps(openapi.document(), indent=2, ensure_ascii=False) + "\n",
         "asyncapi.yaml": asyncapi.text(),
     }

@@ -49,7 +49,7 @@ BECOMES = {
     "message.product_question": ["product_asked", STARTED],
     "message.reaction": ["whatsapp.message.reaction"],
     "message.reaction_removed": ["whatsapp.message.reaction"],
-    "message.referral_ad": SAID,
+    "message.referral_ad": [SAID[0], "interest_detected", STARTED],
     "message.reply": SAID,
     "message.test_button": SAID,
     "message.text": SAID,
@@ -241,9 +241,12 @@ def test_an_answer_that_cannot_be_stored_is_left_to_the_raw_payload() -> None:
     assert [each["field"] for each in payload_of(body)["responses"]] == ["good", "__proto__"]
 
 
-def test_an_advertisement_is_context_and_attribution() -> None:
-    message, started = drafts_of(sample("message.referral_ad"))
-    assert message.tracking == started.tracking
+def test_an_advertisement_is_an_interest_context_and_attribution() -> None:
+    message, interest, started = drafts_of(sample("message.referral_ad"))
+    assert message.tracking == interest.tracking == started.tracking
+    assert interest.external_event_id == f"{message.external_event_id}:interest_detected"
+    assert isinstance(interest.payload, dict)
+    assert (interest.payload["signal"], interest.payload["channel"]) == ("ad", "whatsapp")
     assert message.tracking["ctwa_clid"] == "clid_1"
     assert message.tracking["ad_id"] == "120000000000000001"
     assert isinstance(message.payload, dict)
@@ -453,7 +456,7 @@ def test_every_shared_sample_is_translated() -> None:
         "message.interactive_list_reply": SAID,
         "message.order": ["purchase_abandoned", STARTED],
         "message.reaction": ["whatsapp.message.reaction"],
-        "message.referral": SAID,
+        "message.referral": [SAID[0], "interest_detected", STARTED],
         "message.reply_context": SAID,
         "message.template_quick_reply": SAID,
         "message.text": SAID,

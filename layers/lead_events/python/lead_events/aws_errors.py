@@ -40,7 +40,7 @@ def client_config(connections: int) -> Config:
     return Config(
         connect_timeout=2,
         read_timeout=5,
-        retries={"mode": "standard", "max_attempts": 4},
+        retries={"mode": "standard", "total_max_attempts": 4},
         max_pool_connections=connections,
         tcp_keepalive=True,
     )

@@ -19,6 +19,9 @@ from pydantic.alias_generators import to_camel
 from lead_events.errors import FieldError, InvalidError
 from lead_events.strict_json import Json
 
+MAX_ERRORS: Final = 50
+"""Broken fields that are named: a list of 100,000 wrong elements must not make a response, or an item, too large to exist."""
+
 
 class Category(StrEnum):
     """Memory categories of the seeds."""
@@ -338,7 +341,8 @@ def check(event_type: str, payload: Json) -> None:
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False, include_context=False)
         # The message of pydantic may quote the input (a literal's, for one); its type names the rule without doing so.
-        broken = tuple(FieldError(".".join(map(str, ("payload", *each["loc"]))), each["type"]) for each in found)
+        named = ((".".join(map(str, ("payload", *each["loc"]))), each["type"]) for each in found[:MAX_ERRORS])
+        broken = tuple(FieldError(field, rule) for field, rule in named)
         raise InvalidError(f"The payload breaks the contract of {event_type}.", errors=broken) from None
 
 

@@ -32,11 +32,16 @@ DEFAULT_REGION: Final = "BR"
 """Country in which a phone without ``+`` and without a region of its own is read: the platform's own."""
 
 _ATTEMPTS: Final = 5
+_MOST: Final = 25
+"""Identities of one event that count, strongest first: all of them must fit one transaction."""
 _REMEMBERED: Final = 2_000
 _REMEMBERED_SECONDS: Final = 60
 """How long a process trusts what it has read: an identity loses its lead by erasure."""
 _STRENGTH: Final = (IdentityKind.CUSTOMER, IdentityKind.PHONE, IdentityKind.EMAIL)
 _SHARED_FIRST: Final = (IdentityKind.PHONE, IdentityKind.EMAIL, IdentityKind.CUSTOMER)
+_DIALLED_PLUS: Final = re.compile(r"^\s*00(?=[1-9 ])", re.ASCII)
+_BRAZILIAN: Final = re.compile(r"\+55[1-9]{2}(9\d{8}|[2-5]\d{7})", re.ASCII)
+"""A mobile or a landline with its area code, which has no zero."""
 _EMAIL: Final = re.compile(r"[^\s@<>,;\"]+@[^\s@<>,;\"]+\.[^\s@<>,;\"]+")
 
 
@@ -86,7 +91,7 @@ class Resolver:
         found: dict[str, IdentityKind] = {}
         for identity in sorted(identities, key=lambda each: _STRENGTH.index(each.kind)):
             value = normalise(identity)
-            if value is not None:
+            if value is not None and len(found) < _MOST:
                 found.setdefault(self._key(organization_id, identity.kind, value), identity.kind)
         return found
 
@@ -152,8 +157,10 @@ class Resolver:
         owners = self._owners(list(known_by)) if owners is None and known_by else owners or {}
         conflicts = []
         for key, kind in known_by.items():
-            owner = owners.get(key) or self._store.claim(organization_id, lead_id, key, kind) or lead_id
-            self._remember({key: owner})
+            owner = owners.get(key)
+            if owner is None:
+                owner = self._store.claim(organization_id, lead_id, key, kind) or lead_id
+                self._remember({key: owner})  # not what was remembered already: it would never be read again
             if owner != lead_id:
                 conflicts.append(kind)
         return tuple(conflicts)
@@ -188,26 +195,36 @@ def normalise(identity: Identity) -> str | None:
 
 
 def normalise_phone(value: str, region: str | None = None) -> str | None:
-    """A phone in E.164 (``+5582900000001``); ``None`` where it cannot be one.
+    """A phone in E.164 (``+5582900000001``); ``None`` where it cannot be one person's.
+
+    ``00`` is a ``+`` as people dial it: by Brazil's rules ``0055 82 …`` would call Korea (82) through carrier 55. Letters
+    (``555-555-SHIP``) and a switchboard's extensions tell of nobody.
 
     Brazilian mobiles have nine digits since 2016, but WhatsApp's ids of older accounts and many forms lack the first, a 9: it
     is put back. Landlines begin with 2 to 5 and stay as they are, as do numbers of every other country.
     """
-    if len(value) > 40:
+    if len(value) > 40 or any(each.isalpha() for each in value):
         return None
     import phonenumbers  # heavy, and few events bring a phone
 
     try:
-        number = phonenumbers.parse(value, (region or DEFAULT_REGION).upper())
+        number = phonenumbers.parse(_DIALLED_PLUS.sub("+", value), (region or DEFAULT_REGION).upper())
     except phonenumbers.NumberParseException:
         return None
-    # Not is_possible_number: it also takes numbers without an area code, and those would make one lead of strangers.
+    if number.extension:
+        return None
+    # Not is_possible_number: it also takes numbers without an area code, and those would make one lead of strangers. In
+    # Brazil even this takes some: 0800 and 4004 have as many digits as numbers without their area code.
     if phonenumbers.is_possible_number_with_reason(number) != phonenumbers.ValidationResult.IS_POSSIBLE:
         return None
     text: str = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-    return restore_ninth_digit(text)
+    restored = restore_ninth_digit(text)
+    return None if restored.startswith("+55") and not _BRAZILIAN.fullmatch(restored) else restored
 
 
 def restore_ninth_digit(e164: str) -> str:
-    """Put the 9 back into a Brazilian mobile of eight digits: ``+558200000001`` becomes ``+5582900000001``."""
-    return re.sub(r"^\+55(\d\d)([016-9]\d{7})$", r"+55\g<1>9\2", e164)
+    """Put the 9 back into a Brazilian mobile of eight digits: ``+558200000001`` becomes ``+5582900000001``.
+
+    Area codes have no zero; ``0800`` and its like are no mobiles.
+    """
+    return re.sub(r"^\+55([1-9]{2})([016-9]\d{7})$", r"+55\g<1>9\2", e164)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from lead_events.errors import ConflictError, FieldError, InvalidError
@@ -12,6 +13,8 @@ from lead_events.strict_json import Json, decode_text, loads
 
 MAX_IDENTITIES: Final = 20
 """Most identities of one request."""
+_CUSTOMER: Final = re.compile(r"[a-z0-9_-]+:\S.*", re.ASCII)
+"""As the providers' modules write it: any other spelling would never be met again."""
 _FIELDS: Final = frozenset({"kind", "value", "region"})
 
 
@@ -54,8 +57,8 @@ def _identity(entry: Json, field: str) -> Identity:
         raise InvalidError.of(f"{field}.kind", "must be customer, phone or email")
     if not isinstance(value, str) or not 0 < len(value) <= 255:
         raise InvalidError.of(f"{field}.value", "must be a string of 1 to 255 characters")
-    if kind == IdentityKind.CUSTOMER and ":" not in value:
-        raise InvalidError.of(f"{field}.value", "must name the provider: {provider}:{id}")
+    if kind == IdentityKind.CUSTOMER and not _CUSTOMER.fullmatch(value):
+        raise InvalidError.of(f"{field}.value", "must be {provider}:{id}, the provider in lower case")
     if region is not None and not (
         isinstance(region, str) and len(region) == 2 and region.isalpha() and region.isascii()
     ):

@@ -14,7 +14,7 @@ from aws_lambda_powertools.utilities.idempotency.exceptions import (
 
 from lead_events import catalogue, enrichment, providers, webhook_message
 from lead_events.envelope import Envelope
-from lead_events.errors import ConflictError, LeadEventsError, RejectedError
+from lead_events.errors import ConflictError, InvalidError, LeadEventsError, RejectedError
 from lead_events.event import (
     Delivery,
     EventDraft,
@@ -41,6 +41,8 @@ class Sender:
     organization_id: str | None
     source: str
     text: str
+    event_type: str | None = None
+    external_event_id: str | None = None
 
 
 class Pipeline:
@@ -79,7 +81,11 @@ class Pipeline:
         except RejectedError as error:
             draft = error
         sender = Sender(
-            organization_of(message), message.source or source_of_domain(message.type.partition(".")[0]), message.text
+            organization_id=organization_of(message),
+            source=(message.source or source_of_domain(message.type.partition(".")[0])).lower(),
+            text=message.text,
+            event_type=message.type,
+            external_event_id=message.id,
         )
         return [self.take(draft, sender)]
 
@@ -90,6 +96,8 @@ class Pipeline:
             translations = providers.find(delivery.provider).translate(delivery)
         except RejectedError as error:
             translations = [error]
+        if not translations:  # nothing ends in silence
+            translations = [InvalidError.of("body", "holds nothing that could become an event")]
         return [self.take(each, sender) for each in translations]
 
     def take(self, translation: Translation, sender: Sender) -> Outcome:
@@ -176,7 +184,7 @@ class Pipeline:
                 source=sender.source,
                 raw_payload=(draft and draft.raw_payload) or sender.text,  # of a batch, its own part
                 seen_at=self._clock(),
-                event_type=draft.event_type if draft else None,
-                external_event_id=draft.external_event_id if draft else None,
+                event_type=draft.event_type if draft else sender.event_type,
+                external_event_id=draft.external_event_id if draft else sender.external_event_id,
             )
         )

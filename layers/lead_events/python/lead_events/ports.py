@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lead_events.errors import FieldError
 from lead_events.event import EventKey, IdentityKind, StoredEvent
-from lead_events.idempotency import Claim
+
+if TYPE_CHECKING:
+    from lead_events.idempotency import Claim  # Powertools and boto3 with it: not for who only needs a queue
 
 
 @dataclass(frozen=True, slots=True)

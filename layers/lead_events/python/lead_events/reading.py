@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
-from lead_events import catalogue
+from lead_events import catalogue, internal_domains
 from lead_events.envelope import JSON_TYPE, Envelope, write
 from lead_events.errors import FieldError, InvalidError
 from lead_events.event import EventDraft, OrganizationEvent, check_event_type, check_id, check_reference, check_source
@@ -84,7 +84,9 @@ def envelope_of(event: OrganizationEvent) -> dict[str, Any]:
 def event_type_of(cloud_event_type: str) -> str:
     """``billing.subscription-created`` is ``subscription_created``; a name the catalogue does not have stays as it is."""
     match = _DOMAIN_EVENT.fullmatch(cloud_event_type)
-    normalised = match[2].replace("-", "_") if match else ""
+    normalised = ""
+    if match:
+        normalised = internal_domains.event_type_of(match[1], match[2]) or match[2].replace("-", "_")
     return normalised if normalised in catalogue.EVENT_TYPES else check_event_type(cloud_event_type, "type")
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from lead_events.cursors import Cursors
 from lead_events.errors import NotFoundError
 from lead_events.ports import RejectionStore
 from lead_events.queries import read_limit
 from lead_events.rejecting import rejection_json
+
+_ID: Final = re.compile(r"rej_[0-9a-f]{40}", re.ASCII)
 
 
 class RejectedEvents:
@@ -33,7 +36,8 @@ class RejectedEvents:
 
     def one(self, organization_id: str, rejected_event_id: str, *, raw: bool = False) -> dict[str, Any]:
         """One of them; with its original text where asked for."""
-        found = self._rejections.get(organization_id, rejected_event_id, raw=raw)
+        known = _ID.fullmatch(rejected_event_id)  # asked for anything longer than a key, DynamoDB answers with an error
+        found = self._rejections.get(organization_id, rejected_event_id, raw=raw) if known else None
         if found is None:
             raise NotFoundError
         return rejection_json(found, raw=raw)

@@ -11,7 +11,8 @@ from lead_events.ports import Rejection, StoredRejection
 
 def rejected_event_id(rejection: Rejection) -> str:
     """``rej_`` and a hash of what was rejected and why: the same delivery again has the same id."""
-    parts = (rejection.source, rejection.external_event_id or "", rejection.code, rejection.raw_payload)
+    why = (rejection.code, rejection.detail)  # of a batch several entries may be rejected, for reasons of their own
+    parts = (rejection.source, rejection.external_event_id or "", *why, rejection.raw_payload)
     digest = hashlib.sha256("\0".join(parts).encode())
     return f"rej_{digest.hexdigest()[:40]}"
 

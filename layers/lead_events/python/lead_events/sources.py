@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from lead_events import internal_domains
 from lead_events.errors import InvalidError
 from lead_events.event import SourceType
 from lead_events.names import Source
@@ -40,6 +41,4 @@ def source_type_of(source: str, claimed: object, field: str) -> SourceType:
 
 def source_of_domain(domain: str) -> str:
     """The source behind the ``domain`` of a CloudEvents type ``domain.event-name``: ``billing`` is ``billing_service``."""
-    name = domain.lower().replace("-", "_")
-    service = f"{name}_service"
-    return service if service in SOURCE_TYPES else name
+    return internal_domains.source_of(domain) or domain.lower().replace("-", "_")

@@ -36,12 +36,12 @@ def attribute(draft: EventDraft) -> EventDraft:
     """Add ``attribution`` from the tracking of the provider and the query of the page on which the lead landed."""
     if fields(draft).get("attribution") is not None:
         return draft
-    parameters = _of_url(draft.tracking.get("landing_url", "")) | dict(draft.tracking)
-    lower = {name.lower().replace(".", "_"): value.strip() for name, value in parameters.items()}
+    parameters = [*_of_url(draft.tracking.get("landing_url", "")).items(), *draft.tracking.items()]
+    said = {name.lower().replace(".", "_"): value.strip() for name, value in parameters if value.strip()}
     found: dict[str, Json] = {}
     for name, field in _NAMES.items():
-        if lower.get(name):
-            found.setdefault(field, lower[name][:_LONGEST])
+        if name in said:
+            found.setdefault(field, said[name][:_LONGEST])
     return with_fields(draft, {"attribution": found}) if found else draft
 
 

@@ -25,9 +25,10 @@ def name_objects(draft: EventDraft) -> EventDraft:
 def _first(draft: EventDraft, names: tuple[str, ...]) -> str | None:
     found = (fields(draft).get(name) for name in names)
     for value in found:
-        if isinstance(value, str):
-            try:
-                return check_reference(value, "objectId")
-            except InvalidError:
-                continue
+        try:
+            reference = check_reference(value, "objectId")
+        except InvalidError:
+            continue
+        if reference is not None:
+            return reference
     return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events.aws_errors import translated
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
 ENTRIES: Final = 10
 """Most entries of one PutEvents call."""
+CALL_BYTES: Final = 250_000
+"""Most bytes of one call: EventBridge takes 256 KB, of all its entries together."""
 _ATTEMPTS: Final = 4
+_PAUSE_SECONDS: Final = 0.05
+"""Before the second attempt; doubled before each further one. Entries fail where the bus throttles."""
 
 
 class EventBridgeBus:
@@ -35,10 +40,10 @@ class EventBridgeBus:
             }
             for envelope in entries
         ]
-        for _ in range(_ATTEMPTS):
-            pending = [
-                entry for start in range(0, len(pending), ENTRIES) for entry in self._put(pending[start:][:ENTRIES])
-            ]
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                time.sleep(_PAUSE_SECONDS * 2 ** (attempt - 1))
+            pending = [entry for call in _calls(pending) for entry in self._put(call)]
             if not pending:
                 return
         raise UnavailableError("EventBridge refused some events.")
@@ -49,3 +54,19 @@ class EventBridgeBus:
             answer = self._client().put_events(Entries=entries)
         results = zip(entries, answer["Entries"], strict=True)
         return [entry for entry, result in results if result.get("ErrorCode")]
+
+
+def _calls(entries: Sequence[Any]) -> Iterator[list[Any]]:
+    """``entries`` in their order, as many in one call as it may hold."""
+    call: list[Any] = []
+    size = 0
+    for entry in entries:
+        # "Calculating Amazon EventBridge event size", user guide: the texts in UTF-8.
+        entry_size = sum(len(entry[name].encode()) for name in ("Source", "DetailType", "Detail"))
+        if call and (len(call) == ENTRIES or size + entry_size > CALL_BYTES):
+            yield call
+            call, size = [], 0
+        call.append(entry)
+        size += entry_size
+    if call:
+        yield call

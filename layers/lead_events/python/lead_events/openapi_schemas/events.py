@@ -106,7 +106,9 @@ def cloud_event() -> Schema:
 
 def cloud_event_type_pattern(event_type: str) -> str:
     """Pattern of the CloudEvents types that become ``event_type``."""
-    return rf"^([a-z0-9_-]+\.{event_type.replace('_', '-')}|{event_type})$"
+    names = [rf"[a-z0-9_-]+\.{event_type.replace('_', '-')}", event_type]
+    names += (rf"({'|'.join(domains)})\.{name}" for domains, name in internal_domains.synonyms_of(event_type))
+    return f"^({'|'.join(names)})$"
 
 
 def _event() -> Schema:
@@ -173,7 +175,7 @@ def _batch_result() -> Schema:
         "required": ["status", "outcome"],
         "properties": {
             "status": {"enum": codes},
-            "outcome": {"enum": [str(each) for each in OutcomeKind]},
+            "outcome": {"enum": [str(each) for each in OutcomeKind if each is not OutcomeKind.FORWARDED]},
             "event": ref("Event"),
             "problem": ref("Problem"),
         },
@@ -193,8 +195,8 @@ def _event_types() -> Schema:
     return obj(
         "The catalogue.",
         {
-            "eventTypes": {"type": "array", "items": obj("An event type.", described)},
-            "sources": {"type": "array", "items": obj("A known source.", source)},
+            "eventTypes": many(obj("An event type.", described)),
+            "sources": many(obj("A known source.", source)),
         },
     )
 

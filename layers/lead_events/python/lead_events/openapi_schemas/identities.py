@@ -38,7 +38,7 @@ def _kind() -> Schema:
 
 def _new() -> Schema:
     value = text(
-        "`customer`: `{provider}:{id}`; `phone`: with `+` and country code, or as written in `region`; `email`",
+        "`customer`: `{provider}:{id}`, the provider in lower case; `phone`: with `+` and country code, or as written in `region`; `email`",
         minLength=1,
         maxLength=255,
     )
@@ -51,5 +51,5 @@ def _new() -> Schema:
         "properties": {"kind": _kind(), "value": value, "region": region},
         "additionalProperties": False,
         "if": customer,
-        "then": {"properties": {"value": {"pattern": ":"}}},
+        "then": {"properties": {"value": {"pattern": r"^[a-z0-9_-]+:\S"}}},
     }

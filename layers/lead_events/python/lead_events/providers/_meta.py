@@ -23,11 +23,11 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import parse_qsl
 
-from lead_events import catalogue
 from lead_events.errors import ForbiddenError, InvalidError, RejectedError, UnreadableError
 from lead_events.event import Delivery, EventDraft, Identity, IdentityKind, OrganizationEvent, SharedFact, Translation
 from lead_events.limits import check_payload
 from lead_events.names import Source
+from lead_events.providers._contract import keeps_contract
 from lead_events.providers._excerpts import Cuttable
 from lead_events.providers._reading import at, items, known, planted_lead, reference
 from lead_events.providers._signatures import equal_to_any, sha256, unauthenticated, usable
@@ -262,9 +262,4 @@ def storable(payload: Json) -> bool:
 
 
 def _holds(fact: Fact) -> bool:
-    try:
-        catalogue.check(fact.event_type, fact.payload)
-        check_payload(fact.payload)
-    except InvalidError:
-        return False
-    return True
+    return keeps_contract(fact.event_type, fact.payload)

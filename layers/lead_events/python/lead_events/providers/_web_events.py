@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from lead_events import catalogue
 from lead_events.errors import ForbiddenError, InvalidError
 from lead_events.event import Delivery, EventDraft, Identity, IdentityKind, check_event_type
 from lead_events.instants import parse_instant
 from lead_events.limits import MAX_DEPTH, MAX_KEY_BYTES, check_payload
 from lead_events.names import Source
 from lead_events.providers import _campaign
+from lead_events.providers._contract import is_of_catalogue, keeps_contract
 from lead_events.providers._reading import at, external_id, items, known, planted_lead, reference, text
 from lead_events.sources import SOURCE_TYPES
 from lead_events.strict_json import Json
@@ -93,11 +93,7 @@ def draft_of(entry: Entry) -> EventDraft:
 
 def _event_type(told: str, payload: Json) -> str:
     """A type of the catalogue whose contract is kept; else the site's own name, under ``web.``."""
-    try:
-        catalogue.check(told, payload)
-        normalised = told in catalogue.EVENT_TYPES
-    except InvalidError:
-        normalised = False
+    normalised = is_of_catalogue(told) and keeps_contract(told, payload)
     return told if normalised else check_event_type(f"{Source.WEB}.{told}", "type")
 
 

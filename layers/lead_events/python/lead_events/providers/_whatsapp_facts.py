@@ -1,8 +1,9 @@
 """What WhatsApp's messages and statuses mean: from their fields to our event types.
 
-A message is one event: of the type that says all of it, else ``message.received`` with its text. What has no type of ours is
-``whatsapp.{their name}``. An *order* is a cart that the lead sent and has not paid: ``purchase_abandoned``, the only type with
-a cart's products and value, at stage ``cart``; the payment, if it comes, is told by whoever takes it.
+A message is one event: of the type that says all of it, else ``message.received`` with its text. An advertisement that it
+answers tells of an interest too: a second event. What has no type of ours is ``whatsapp.{their name}``. An *order* is a cart
+that the lead sent and has not paid: ``purchase_abandoned``, the only type with a cart's products and value, at stage ``cart``;
+the payment, if it comes, is told by whoever takes it.
 
 Codes of ours that WhatsApp hands back:
 
@@ -95,6 +96,16 @@ def facts_of(message: Json, said: dict[str, Json]) -> list[Fact]:
         return [Fact("product_asked", known(question=said["text"], channel="whatsapp") | rest)]
     known_kinds = {"text", *MEDIA, "location", "contacts", "button", "button_reply", "list_reply"}
     return [Fact("message.received", said)] if kind in known_kinds else []
+
+
+def interest(message: Json, business: dict[str, Json]) -> Fact | None:
+    """What a message says besides its words: the advertisement or post that it answers. It needs an id of its own."""
+    came_from = referral(message)
+    if not {"sourceId", "ctwaClid"} & set(came_from):
+        return None
+    product = text(message, "context", "referred_product", "product_retailer_id")
+    payload = known(productId=product, signal="ad", channel="whatsapp", referral=came_from, **business)
+    return Fact("interest_detected", payload)
 
 
 def status_facts(status: Json, business: dict[str, Json]) -> tuple[Fact, list[Fact]]:

@@ -18,12 +18,12 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import unquote_plus
 
-from lead_events import catalogue
 from lead_events.errors import InvalidError
 from lead_events.event import Delivery, EventDraft, Identity, IdentityKind, SharedFact
 from lead_events.instants import from_unix_milliseconds
 from lead_events.names import Source
 from lead_events.providers import _hotmart_v1
+from lead_events.providers._contract import keeps_contract
 from lead_events.providers._hotmart_facts import TRANSLATIONS, Fact, Notice, as_told
 from lead_events.providers._reading import at, external_id, planted_lead, text
 from lead_events.providers._signatures import equal_to_any, unauthenticated, usable
@@ -84,7 +84,11 @@ def translate(delivery: Delivery) -> list[EventDraft]:
     notice = Notice(event=event, time=_time(told, delivery.received_at), data=told.get("data"))
     event_id = _event_id(told, notice, body)
     unknown = as_told(notice)
-    facts = [fact for fact in TRANSLATIONS.get(notice.event, _untranslated)(notice) if _keeps_contract(fact)]
+    facts = [
+        fact
+        for fact in TRANSLATIONS.get(notice.event, _untranslated)(notice)
+        if keeps_contract(fact.event_type, fact.payload)
+    ]
     if all(fact.part for fact in facts):
         facts.insert(0, unknown)
     return [_draft(delivery, body, event_id, notice, fact, unknown) for fact in facts]
@@ -214,11 +218,3 @@ def _unescaped(key: str) -> str:
 
 def _untranslated(_: Notice) -> list[Fact]:
     return []
-
-
-def _keeps_contract(fact: Fact) -> bool:
-    try:
-        catalogue.check(fact.event_type, fact.payload)
-    except InvalidError:
-        return False
-    return True

@@ -20,12 +20,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from lead_events import catalogue
-from lead_events.errors import InvalidError, RejectedError
+from lead_events.errors import InvalidError
 from lead_events.event import Delivery, EventDraft, OrganizationEvent, SharedFact, check_event_type
 from lead_events.instants import parse_instant
-from lead_events.limits import check_payload
 from lead_events.names import Source
+from lead_events.providers._contract import keeps_contract
 from lead_events.providers._reading import at, external_id, items, known, reference, text
 from lead_events.providers._shopify_facts import TRANSLATIONS, Fact, Notice, as_told, number, object_id
 from lead_events.providers._shopify_people import identities, lead, planted_order, tracking
@@ -65,7 +64,7 @@ def translate(delivery: Delivery) -> list[EventDraft | OrganizationEvent]:
         return [_privacy_request(delivery, notice)]
     unknown = as_told(notice)
     facts = TRANSLATIONS.get(notice.topic, _untranslated)(notice)
-    if not facts or not all(map(_keeps_contract, facts)):
+    if not facts or not all(keeps_contract(fact.event_type, fact.payload) for fact in facts):
         facts = [unknown]
     return [_draft(delivery, notice, fact, unknown) for fact in facts]
 
@@ -156,12 +155,3 @@ def _header(delivery: Delivery, name: str) -> str | None:
 
 def _untranslated(_: Notice) -> list[Fact]:
     return []
-
-
-def _keeps_contract(fact: Fact) -> bool:
-    try:
-        catalogue.check(fact.event_type, fact.payload)
-        check_payload(fact.payload)
-    except RejectedError:
-        return False
-    return True

@@ -13,14 +13,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from lead_events import catalogue
 from lead_events.errors import InvalidError
 from lead_events.event import Delivery, EventDraft, SharedFact, check_event_type, check_reference
 from lead_events.instants import from_unix_seconds, parse_instant, to_microseconds
 from lead_events.names import Source
+from lead_events.providers._contract import keeps_contract
 from lead_events.providers._reading import at, planted_lead, reference
 from lead_events.providers._signatures import equal_to_any, sha256, unauthenticated, usable
 from lead_events.providers._stripe_facts import TRANSLATIONS, Fact, Notice, as_told
+from lead_events.providers._stripe_people import identities, tracking
 from lead_events.sources import SOURCE_TYPES
 from lead_events.strict_json import Json, loads
 
@@ -71,7 +72,7 @@ def translate(delivery: Delivery) -> list[EventDraft]:
     unknown = as_told(notice)
     check_event_type(unknown.event_type, "type")  # Stripe's longest name has 59 characters; ours takes 93
     facts = TRANSLATIONS.get(notice.type, _untranslated)(notice)
-    if not facts or not all(map(_keeps_contract, facts)):
+    if not facts or not all(keeps_contract(fact.event_type, fact.payload) for fact in facts):
         facts = [unknown]
     return [_draft(delivery, event_id, notice, fact, unknown) for fact in facts]
 
@@ -89,6 +90,8 @@ def _draft(delivery: Delivery, event_id: str, notice: Notice, fact: Fact, unknow
         # A second event of one notice needs its own id; one that would be too long is claimed by its fact alone.
         external_event_id=_joined(event_id, fact.part) if fact.part else event_id,
         shared_fact=_shared(fact, unknown),
+        identities=identities(notice.object),
+        tracking=tracking(notice.object),
         object_id=reference(notice.object, "metadata", "orderId") or reference(notice.object, "metadata", "order_id"),
         object_id_ref=reference(notice.object, "id"),
         raw_payload=delivery.body,
@@ -135,11 +138,3 @@ def _joined(*parts: str) -> str | None:
 
 def _untranslated(_: Notice) -> list[Fact]:
     return []
-
-
-def _keeps_contract(fact: Fact) -> bool:
-    try:
-        catalogue.check(fact.event_type, fact.payload)
-    except InvalidError:
-        return False
-    return True

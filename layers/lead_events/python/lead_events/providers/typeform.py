@@ -20,12 +20,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from lead_events import catalogue
 from lead_events.errors import InvalidError
 from lead_events.event import Delivery, EventDraft, Identity, IdentityKind, check_event_type
 from lead_events.instants import format_instant, parse_instant
 from lead_events.limits import check_payload
 from lead_events.names import Source
+from lead_events.providers._contract import keeps_contract
 from lead_events.providers._money import from_major_units
 from lead_events.providers._reading import at, external_id, items, known, planted_lead, reference, text
 from lead_events.providers._signatures import equal_to_any, sha256, unauthenticated, usable
@@ -68,7 +68,9 @@ def translate(delivery: Delivery) -> list[EventDraft]:
             organization_id=delivery.organization_id,
             source_type=SOURCE_TYPES[Source.TYPEFORM],
             source=Source.TYPEFORM.value,
-            event_type="form_submitted" if kind == _SUBMITTED and _keeps_contract(payload) else _own_name(kind),
+            event_type="form_submitted"
+            if kind == _SUBMITTED and keeps_contract("form_submitted", payload)
+            else _own_name(kind),
             payload=payload,
             # A partial response may not say when it was given up: known then is when we heard of it.
             occurred_at=delivery.received_at if submitted is None else parse_instant(submitted, "submitted_at"),
@@ -232,11 +234,3 @@ def _own_name(kind: str) -> str:
         return check_event_type(f"typeform.{kind}", "event_type")
     except InvalidError:
         return "typeform.unknown"
-
-
-def _keeps_contract(payload: Json) -> bool:
-    try:
-        catalogue.check("form_submitted", payload)
-    except InvalidError:
-        return False
-    return True

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -167,8 +167,14 @@ def _message(item: _Item) -> Sequence[Translation]:
     if word(message, "type") in facts.SPOKEN and person.key and not at(message, "group_id"):
         context = facts.context_of(facts.referral(message))
         business = item.number_id or item.entry.id
-        found = (found or [unknown]) + [conversation(item.entry, business, person.key, time, context)]
+        started = conversation(item.entry, business, person.key, time, context)
+        found = [*(found or [unknown]), *_interest(item, message_id), started]
     return drafts(told, unknown, found)
+
+
+def _interest(item: _Item, message_id: str) -> list[Fact]:
+    found = facts.interest(item.body, item.business(at(item.body, "from")))
+    return [replace(found, id=event_id(message_id, "interest_detected"))] if found else []
 
 
 def _changed(message: Json, person: _Person) -> tuple[Identity, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events.aws_errors import translated
+from lead_events.errors import UnavailableError
 from lead_events.event import IdentityKind
 from lead_events.instants import format_instant, now, parse_instant
 from lead_events.names import IdentityAttribute, Index, ids_of, lead_key
@@ -18,6 +21,11 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _BATCH_GET_KEYS: Final = 100
+_BATCH_GET_ROUNDS: Final = 10  # two would be enough for the keys of any event; the rest is for throttling
+_CONTENDED: Final = "TransactionConflictException"
+_ATTEMPTS: Final = 5
+_PAUSE_MILLISECONDS: Final = 50
+"""Longest pause while another transaction holds an identity: it takes some ten milliseconds."""
 _NOT_TAKEN: Final = "attribute_not_exists(#key)"
 
 
@@ -31,7 +39,9 @@ class DynamoDbIdentities:
     def owners(self, keys: Sequence[str]) -> dict[str, str]:
         found: dict[str, str] = {}
         pending: list[Any] = [item_to_wire({IdentityAttribute.IDENTITY_ID: key}) for key in dict.fromkeys(keys)]
-        while pending:
+        for _ in range(_BATCH_GET_ROUNDS):
+            if not pending:
+                return found
             request: Any = {self._table: {"Keys": pending[:_BATCH_GET_KEYS], "ConsistentRead": True}}
             with translated("DynamoDB"):
                 answer = self._client.batch_get_item(RequestItems=request)
@@ -39,17 +49,18 @@ class DynamoDbIdentities:
                 found[item[IdentityAttribute.IDENTITY_ID]] = ids_of(item[IdentityAttribute.LEAD_ORGANIZATION_ID])[1]
             left = answer["UnprocessedKeys"].get(self._table)
             pending = [*(left["Keys"] if left else []), *pending[_BATCH_GET_KEYS:]]
+        if pending:
+            raise UnavailableError("DynamoDB left keys unread.")
         return found
 
     def claim(self, organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> str | None:
-        item = _item(organization_id, lead_id, key, kind)
-        first = put_if_absent(self._client, self._table, item, IdentityAttribute.IDENTITY_ID)
+        first = self._put(_item(organization_id, lead_id, key, kind))
         return None if first is None else ids_of(first[IdentityAttribute.LEAD_ORGANIZATION_ID])[1]
 
     def claim_all(self, organization_id: str, lead_id: str, keys: Mapping[str, IdentityKind]) -> bool:
         if len(keys) == 1:  # a transaction costs twice as much
             [(key, kind)] = keys.items()
-            return self.claim(organization_id, lead_id, key, kind) in (None, lead_id)
+            return self.claim(organization_id, lead_id, key, kind) is None
         puts: list[Any] = [
             {
                 "Put": {
@@ -64,9 +75,24 @@ class DynamoDbIdentities:
         with translated("DynamoDB"):
             try:
                 self._client.transact_write_items(TransactItems=puts)
-            except self._client.exceptions.TransactionCanceledException:
+            except self._client.exceptions.TransactionCanceledException as error:
+                reasons = {each.get("Code") for each in error.response.get("CancellationReasons", [])}
+                if "ConditionalCheckFailed" not in reasons:  # nobody has them yet, but somebody is about to
+                    _pause()
                 return False  # taken, or contended: the caller reads again and finds out
         return True
+
+    def _put(self, item: Item) -> Item | None:
+        """Put ``item`` unless its key is taken; while a transaction holds the key, DynamoDB refuses, and it is tried again."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                return put_if_absent(self._client, self._table, item, IdentityAttribute.IDENTITY_ID)
+            except UnavailableError as error:
+                answer: Any = getattr(error.__cause__, "response", {})
+                if answer.get("Error", {}).get("Code") != _CONTENDED or attempt == _ATTEMPTS - 1:
+                    raise
+                _pause()
+        raise AssertionError  # the last attempt returned or raised
 
     def of_lead(self, organization_id: str, lead_id: str) -> list[KnownIdentity]:
         pages = self._client.get_paginator("query").paginate(
@@ -79,6 +105,11 @@ class DynamoDbIdentities:
         with translated("DynamoDB"):
             items = [item_from_wire(item) for page in pages for item in page["Items"]]
         return [_known(item) for item in items]
+
+
+def _pause() -> None:
+    """Wait a moment, each for another one: those that collided must not collide again."""
+    time.sleep(secrets.randbelow(_PAUSE_MILLISECONDS) / 1_000)
 
 
 def _item(organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> Item:
