@@ -11,8 +11,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.stub import Stubber
 
 from lead_events import catalogue
 from lead_events.envelope import read_message
@@ -33,12 +35,13 @@ class StubbedBus:
         self.plan = list(plan)
         self.calls: list[list[dict[str, str]]] = []
 
-    def put_events(self, *, Entries: list[dict[str, str]]) -> dict[str, Any]:
-        self.calls.append(Entries)
+    def put_events(self, **request: list[dict[str, str]]) -> dict[str, Any]:
+        entries = request["Entries"]
+        self.calls.append(entries)
         planned = self.plan.pop(0) if self.plan else lambda _: ""
         if isinstance(planned, Exception):
             raise planned
-        codes = [planned(json.loads(entry["Detail"])["id"]) for entry in Entries]
+        codes = [planned(json.loads(entry["Detail"])["id"]) for entry in entries]
         results = [{"ErrorCode": code, "ErrorMessage": "no"} if code else {"EventId": "1"} for code in codes]
         return {"FailedEntryCount": sum(map(bool, codes)), "Entries": results}
 
@@ -48,9 +51,9 @@ class StubbedBus:
         return [[json.loads(entry["Detail"])["id"] for entry in call] for call in self.calls]
 
 
-def make(bus: StubbedBus, pauses: list[float] | None = None, **changes: Any) -> Publisher:
+def make(stub: StubbedBus, pauses: list[float] | None = None, **changes: Any) -> Publisher:
     sleep = (pauses if pauses is not None else []).append
-    return Publisher(source="billing_service", domain="billing", client=bus, sleep=sleep, **changes)
+    return Publisher(source="billing_service", domain="billing", client=stub, sleep=sleep, **changes)
 
 
 def event(id: str = "evt_1", **data: Any) -> Event:
@@ -60,7 +63,7 @@ def event(id: str = "evt_1", **data: Any) -> Event:
 
 
 def failing(*ids: str, code: str = "ThrottlingException") -> Answer:
-    return lambda id: code if id in ids else ""
+    return lambda event_id: code if event_id in ids else ""
 
 
 def test_what_is_published_is_read_as_an_event_of_the_lead() -> None:
@@ -114,14 +117,14 @@ def test_every_event_has_an_id_of_its_own_and_without_a_time_it_is_now() -> None
 )  # fmt: skip
 def test_what_would_be_rejected_or_misread_is_refused_at_once(changes: dict[str, Any]) -> None:
     values: dict[str, Any] = {"name": "x", "organization_id": "o", "lead_id": "l", "data": {}} | changes
-    with pytest.raises(ValueError, match="^(name|organization_id|data|time)"):
+    with pytest.raises(ValueError, match=r"^(name|organization_id|data|time)"):
         make(StubbedBus()).event(values.pop("name"), **values)
 
 
 @pytest.mark.parametrize("value", [Decimal("0.1234567890123456789"), float("nan"), {1, 2}, Decimal("NaN")])
 def test_a_value_that_json_cannot_hold_exactly_is_refused_before_anything_is_sent(value: Any) -> None:
     bus = StubbedBus()
-    with pytest.raises(ValueError, match="JSON|exact"):
+    with pytest.raises(ValueError, match=r"JSON|exact"):
         make(bus).publish([event("evt_1"), event("evt_2", amount=value)])
     assert bus.calls == []
 
@@ -207,6 +210,21 @@ def test_a_sender_without_the_right_to_send_is_told_at_once() -> None:
         make(bus).publish([event("evt_0"), event("evt_1")])
     assert [each.code for each in caught.value.failures] == ["AccessDeniedException"] * 2
     assert len(bus.calls) == 1
+
+
+def test_a_real_client_takes_the_request() -> None:
+    client = boto3.client("events", region_name="us-east-1", aws_access_key_id="test", aws_secret_access_key="test")
+    sent = event("evt_1")
+    entry = {
+        "EventBusName": "lead-events",
+        "Source": "billing_service",
+        "DetailType": "billing.subscription-cancelled",
+        "Detail": json.dumps(sent, separators=(",", ":")),
+    }
+    with Stubber(client) as stubber:
+        stubber.add_response("put_events", {"FailedEntryCount": 0, "Entries": [{"EventId": "1"}]}, {"Entries": [entry]})
+        Publisher(source="billing_service", domain="billing", client=client).publish([sent])
+        stubber.assert_no_pending_responses()
 
 
 def test_the_file_can_be_copied_it_imports_boto3_and_the_standard_library_alone() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lead_events import raw_payload
 from lead_events.limits import MAX_BODY_BYTES, MAX_ITEM_BYTES, size_of
 from lead_events.raw_payload import MAX_INLINE_BYTES, UNIT, RawReference, choose, compress, decompress, object_key
 from lead_events.store.items import item_of, raw_form
@@ -90,3 +92,8 @@ def _bytes(value: object) -> bytes:
     if isinstance(value, bytes):
         return value
     return value.encode() if isinstance(value, str) else b"0" * size_of(value)  # type: ignore[arg-type]
+
+
+def test_a_released_dictionary_never_changes() -> None:
+    digest = hashlib.sha256(raw_payload.dictionary(1)).hexdigest()
+    assert digest == "797aefff2a0fedbf9a8c7e8df5d58a141cc7bf698bdc70b06f322514b5887add"

@@ -26,16 +26,18 @@ all event types, those of providers included, are in [events.md](events.md).
 
 ## How to send
 
-Publish on the event bus `{EVENT_BUS_NAME}` (of stage `dev`: `{EVENT_BUS_NAME}-dev`; output `EventBusName`). An account of its own must be
-named in the deployment's context `senderAccounts`. [tools/publisher.py](../tools/publisher.py) does all of the following: one
-file on boto3, made to be copied.
+Publish on the event bus `{EVENT_BUS_NAME}` (of stage `dev`: `{EVENT_BUS_NAME}-dev`; output `EventBusName`). An account
+of its own must be named in the deployment's context `senderAccounts`. [tools/publisher.py](../tools/publisher.py)
+does all of the following: one file on boto3, made to be copied.
 
 | `PutEvents` entry | Value |
 |---|---|
 | `EventBusName` | the bus |
-| `Source` | your source of the table below, spelled so: any other is a source of its own, which must say its type in the extension `sourcetype`. Never `{OWN_EVENT_SOURCE}` |
+| `Source` | your source of the table below, spelled so; never `{OWN_EVENT_SOURCE}` |
 | `DetailType` | the envelope's `type` |
 | `Detail` | the envelope as JSON |
+
+Any other source is one of its own, and must say its type in the envelope's extension `sourcetype`.
 
 `PutEvents` takes 10 entries and 256 KB a call, and **answers 200 though entries fail**: read `Entries[].ErrorCode`, and send
 exactly those again, unchanged. An event may be sent any number of times: it is stored once.
@@ -50,16 +52,20 @@ CloudEvents 1.0 in JSON.
 |---|---|---|
 | `specversion` | yes | `"1.0"` |
 | `type` | yes | `domain.event-name`, of the tables below |
-| `id` | yes | `evt_<uuid>`, yours, at most 255 characters. The same event keeps its id for ever: with source and organization it is what makes the event stored once. The same id with another type or other data is a conflict (`idempotency_conflict`): rejected |
+| `id` | yes | `evt_<uuid>`, yours, at most 255 characters |
 | `source` | no | where it is missing, EventBridge's `Source`, else the domain of `type` |
-| `time` | no | when it happened (not when it was sent): RFC 3339 with an offset, at most 24 hours ahead. Where it is missing, the time of receipt |
+| `time` | no | when it happened (not when it was sent): RFC 3339 with an offset |
 | `datacontenttype` | no | `"application/json"` |
 | `data` | yes | an object: the two ids, and the fields of the event beside them |
 | `data.organizationId` | yes | 1 to 64 letters, digits, `_` or `-` |
 | `data.leadId` | yes | the same; the envelope's `subject` may say it instead |
 
-Fields beyond the contract are kept as they are. Numbers are exact; amounts are decimals in *major* units (99.90), currencies ISO
-4217. Send no tokens, card or document numbers: the payload is stored as it comes.
+The same event keeps its `id` for ever: with source and organization it is what makes the event stored once. The same `id` with
+another type or other data is a conflict (`idempotency_conflict`) and rejected. A `time` more than 24 hours ahead is rejected;
+where there is none, the time of receipt stands in.
+
+Fields beyond the contract are kept as they are. Numbers are exact; amounts are decimals in *major* units (99.90), currencies
+ISO 4217. Send no tokens, card or document numbers: the payload is stored as it comes.
 
 Order does not matter, and neither does delay: events are ordered by their `time`.
 
@@ -114,8 +120,9 @@ def _domain(domain: InternalDomain) -> str:
 def _event(domain: InternalDomain, event: InternalEvent) -> str:
     model = catalogue.EVENT_TYPES[event.event_type]
     also = f" Also taken: {', '.join(f'`{domain.name}.{each}`' for each in event.synonyms)}." if event.synonyms else ""
+    becomes = f"Becomes [`{event.event_type}`](events.md#{event.event_type}).{also}"
     return (
-        f"### {domain.name}.{event.name}\n\n{model.__doc__} Becomes [`{event.event_type}`](events.md#{event.event_type}).{also}\n\n"
+        f"### {domain.name}.{event.name}\n\n{model.__doc__} {becomes}\n\n"
         f"{markdown.fields(payload_schema(event.event_type))}\n\n```json\n{sample_text(domain, event)}```\n"
     )
 

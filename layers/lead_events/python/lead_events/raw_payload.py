@@ -1,8 +1,8 @@
 """How a raw payload is kept: always the exact text, in the cheapest of three forms.
 
 A DynamoDB write costs one unit per started KB of the whole item. So the text stands in the item as it is (a string) unless
-compressing it saves a unit (binary: raw DEFLATE with a preset dictionary); what is still large goes to S3, and the item holds
-a reference (a map). The attribute's type tells the form.
+compressing it saves a unit (binary: raw DEFLATE under a dictionary of what providers repeat); what is still large goes to S3,
+and the item holds a reference (a map). The attribute's type tells the form.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import zlib
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
 from lead_events.names import ORGANIZATIONS_PREFIX
 
@@ -20,18 +22,8 @@ MAX_INLINE_BYTES: Final = 16 * 1024
 UNIT: Final = 1024
 """Bytes of one DynamoDB write unit."""
 
-# What webhooks repeat most. Part of the stored format: changing it makes what is stored unreadable.
-_DICTIONARY: Final = (
-    b'"},"metadata":{},"object":"event","livemode":false,"type":"messages","messaging_product":"whatsapp","contacts":[{"profile":'
-    b'{"name":"","wa_id":"55"}],"statuses":[{"id":"wamid.HBgN","status":"delivered","timestamp":"17","recipient_id":"'
-    b'"entry":[{"id":"","changes":[{"value":{"metadata":{"display_phone_number":"","phone_number_id":"'
-    b'"messaging":[{"sender":{"id":"},"recipient":{"id":"","timestamp":17,"message":{"mid":"","text":{"body":"'
-    b'"currency_value":"BRL","created_at":"2026-01-01T00:00:00Z","updated_at":"","email":null,"phone":null,"first_name":"'
-    b'"customer":null,"customer_details":{"email":"","payment_intent":null,"payment_status":"paid","amount_total":'
-    b'"specversion":"1.0","time":"2026-01-01T00:00:00Z","datacontenttype":"application/json","detail-type":"","detail":{"'
-    b'"version":"0","account":"","region":"us-east-1","resources":[],"source":"","id":"evt_","data":{"object":{"id":"'
-    b'"organizationId":"org_","leadId":"lead_","productId":"","productName":"","amount":,"currency":"brl","status":"'
-)
+_VERSION: Final = 1
+"""First byte of what is compressed: the dictionary it needs. A dictionary is part of the stored format and never changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +52,28 @@ def choose(text: str, other_bytes: int, *, key: str) -> str | bytes | RawReferen
 
 
 def compress(plain: bytes) -> bytes:
-    """Raw DEFLATE with the preset dictionary."""
-    compressor = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY)
-    return compressor.compress(plain) + compressor.flush()
+    """A version byte and raw DEFLATE under that version's dictionary."""
+    compressor = _compressor().copy()
+    deflated: bytes = compressor.compress(plain) + compressor.flush()
+    return bytes([_VERSION]) + deflated
 
 
 def decompress(compressed: bytes) -> str:
     """Inverse of ``compress``."""
-    decompressor = zlib.decompressobj(-zlib.MAX_WBITS, _DICTIONARY)
-    return (decompressor.decompress(compressed) + decompressor.flush()).decode()
+    decompressor = zlib.decompressobj(-zlib.MAX_WBITS, dictionary(compressed[0]))
+    return (decompressor.decompress(compressed[1:]) + decompressor.flush()).decode()
+
+
+@cache
+def dictionary(version: int) -> bytes:
+    """What deliveries of providers repeat, made by ``tools.raw_dictionary``."""
+    return (Path(__file__).parent / f"raw_dictionary_{version}.bin").read_bytes()
+
+
+@cache
+def _compressor() -> Any:
+    # Copied for every text: reading the dictionary in costs more than compressing.
+    return zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_DEFAULT_STRATEGY, dictionary(_VERSION))
 
 
 def _units(size: int) -> int:

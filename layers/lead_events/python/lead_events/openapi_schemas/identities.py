@@ -38,7 +38,8 @@ def _kind() -> Schema:
 
 def _new() -> Schema:
     value = text(
-        "`customer`: `{provider}:{id}`, the provider in lower case; `phone`: with `+` and country code, or as written in `region`; `email`",
+        "`customer`: `{provider}:{id}`, the provider in lower case; "
+        "`phone`: with `+` and country code, or as written in `region`; `email`",
         minLength=1,
         maxLength=255,
     )

@@ -1,0 +1,1 @@
+"""Builds preset dictionaries under which raw payloads are compressed."""
