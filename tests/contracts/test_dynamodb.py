@@ -27,7 +27,10 @@ NOISE = random.Random(3).randbytes(450_000).hex()
 
 
 def raw_item(aws: Aws, event: StoredEvent) -> dict[str, Any]:
-    key = {Attribute.LEAD_ORGANIZATION_ID: event.key.lead_organization_id, Attribute.OCCURRED_AT_ID: event.key.occurred_at_id}
+    key = {
+        Attribute.LEAD_ORGANIZATION_ID: event.key.lead_organization_id,
+        Attribute.OCCURRED_AT_ID: event.key.occurred_at_id,
+    }
     found: dict[str, Any] = aws.dynamodb.get_item(TableName=aws.name, Key=item_to_wire(key))["Item"]
     return found
 
@@ -40,8 +43,12 @@ def counted(client: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return calls
 
 
-def test_an_item_has_the_attribute_names_of_the_seeds_and_ours_to_the_letter(aws: Aws, aws_events: DynamoDbEvents) -> None:
-    event = stored_event(object_id="o", object_id_ref="r", raw_payload="{}", payload={"planId": "p", "amount": Decimal("99.90")})
+def test_an_item_has_the_attribute_names_of_the_seeds_and_ours_to_the_letter(
+    aws: Aws, aws_events: DynamoDbEvents
+) -> None:
+    event = stored_event(
+        object_id="o", object_id_ref="r", raw_payload="{}", payload={"planId": "p", "amount": Decimal("99.90")}
+    )
     aws_events.append(event)
     assert raw_item(aws, event) == {
         "leadOrganizationId": {"S": "ORG#org_A#LEAD#lead_1"}, "occurredAtId": {"S": f"2026-03-25T14:00:00.000000Z#{event.event_id[4:]}"},
@@ -146,8 +153,14 @@ def test_whatever_aws_answers_is_unavailable_and_quotes_nothing(
         assert "ana" not in f"{caught.value} {caught.value.detail}"
 
 
-def test_aws_has_the_last_word_on_the_size_of_an_item(aws: Aws, aws_events: DynamoDbEvents, monkeypatch: pytest.MonkeyPatch) -> None:
-    failing(aws.dynamodb, monkeypatch, client_error("ValidationException", "Item size has exceeded the maximum allowed size"))
+def test_aws_has_the_last_word_on_the_size_of_an_item(
+    aws: Aws, aws_events: DynamoDbEvents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(
+        aws.dynamodb,
+        monkeypatch,
+        client_error("ValidationException", "Item size has exceeded the maximum allowed size"),
+    )
     with pytest.raises(TooLargeError):
         aws_events.append(stored_event())
 
@@ -160,7 +173,10 @@ def by_type(events: DynamoDbEvents) -> Page:
 def test_keys_that_a_batch_left_unread_are_read_again_and_at_last_unavailable(
     aws: Aws, aws_events: DynamoDbEvents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent = [stored_event(external_event_id=None, raw_payload=f"{n}", occurred_at=START + timedelta(seconds=n)) for n in range(5)]
+    sent = [
+        stored_event(external_event_id=None, raw_payload=f"{n}", occurred_at=START + timedelta(seconds=n))
+        for n in range(5)
+    ]
     for each in sent:
         aws_events.append(each)
     original = aws.dynamodb.batch_get_item
@@ -196,7 +212,9 @@ def test_a_timeline_is_read_consistently_from_the_table_and_by_type_from_its_ind
     monkeypatch.setattr(aws.dynamodb, "query", lambda **request: seen.update(request) or {"Items": []})
     aws_events.page(query(event_type=event_type), None, 7)
     assert seen["Limit"] == 7
-    assert (seen.get("ConsistentRead"), seen.get("IndexName")) == ((True, None) if event_type is None else (None, "event-type-index"))
+    assert (seen.get("ConsistentRead"), seen.get("IndexName")) == (
+        (True, None) if event_type is None else (None, "event-type-index")
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from lead_events.errors import TooLargeError
 from lead_events.event import EventKey, StoredEvent
-from lead_events.instants import END, EPOCH
+from lead_events.instants import END, EPOCH, now
 from lead_events.ports import EventStore, Position, TimelineQuery
 from tests.support.builders import LEAD, ORGANIZATION, OTHER_ORGANIZATION, nested, query, stored_event
 from tests.support.clock import START
@@ -27,7 +27,7 @@ SECOND = timedelta(seconds=1)
 def plain(event: StoredEvent | None) -> dict[str, Any]:
     """What is stored of an event, without its raw payload."""
     assert event is not None
-    unstored = {"raw_payload", "shared_fact", "identities", "tracking"}
+    unstored = {"raw_payload", "shared_fact", "identities", "tracking", "stored_at"}
     return {each.name: getattr(event, each.name) for each in fields(event) if each.name not in unstored}
 
 
@@ -45,7 +45,9 @@ def read_all(events: EventStore, asked: TimelineQuery, limit: int = 100, *, raw:
 
 
 def test_a_stored_event_is_read_back_at_once_and_whole(events: EventStore) -> None:
-    event = stored_event(object_id="o", object_id_ref="r", data_content_type="application/json; charset=utf-8", raw_payload="{ }")
+    event = stored_event(
+        object_id="o", object_id_ref="r", data_content_type="application/json; charset=utf-8", raw_payload="{ }"
+    )
     assert events.append(event) is None
     assert plain(events.get(event.key)) == plain(event)
     assert events.get(event.key, raw=True) == replace(event, raw_payload="{ }")
@@ -90,17 +92,23 @@ PAYLOADS = [
     {"score": Decimal("30.40"), "w": [Decimal("0.1"), Decimal("1e-7")], "total": Decimal("0.30000000000000004")},
     {"big": 10**60, "small": Decimal("1E-130"), "zero": Decimal("0E-400"), "digits": Decimal("1." + "7" * 37), "n": -5},
     {"Ana": "Ana 😀 João", "a\x00b": "a\x00b", "": ""} | {"é" * 100: "\u2028\u2029\ufeff\uffff"},
-    {key: 1 for key in ("utm.source", "lead-score", "name", "ADD", "#x", ":y", "a b", "__proto__", "constructor")},
+    dict.fromkeys(("utm.source", "lead-score", "name", "ADD", "#x", ":y", "a b", "__proto__", "constructor"), 1),
     {f"field {number}": str(number) for number in range(600)},
     nested(31), nested(30, inside={}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("payload", [each if not isinstance(each, dict) else {k: v for k, v in each.items() if k} for each in PAYLOADS])
+@pytest.mark.parametrize(
+    "payload", [each if not isinstance(each, dict) else {k: v for k, v in each.items() if k} for each in PAYLOADS]
+)
 def test_any_payload_is_read_back_exactly(events: EventStore, payload: Any) -> None:
     event = stored_event(payload=payload, **FREE)
     events.append(event)
-    for found in (events.get(event.key), read_all(events, query())[0], read_all(events, query(event_type="free.form"))[0]):
+    for found in (
+        events.get(event.key),
+        read_all(events, query())[0],
+        read_all(events, query(event_type="free.form"))[0],
+    ):
         assert found is not None
         assert found.payload == payload
         assert [type(found.payload)] == [type(payload)] or isinstance(payload, int | Decimal)
@@ -118,7 +126,11 @@ def test_a_raw_payload_is_read_back_byte_for_byte_only_where_asked_for(events: E
     event = stored_event(raw_payload=raw)
     events.append(event)
     by_type = query(event_type=event.event_type)
-    found = [events.get(event.key, raw=True), *read_all(events, query(), raw=True), *read_all(events, by_type, raw=True)]
+    found = [
+        events.get(event.key, raw=True),
+        *read_all(events, query(), raw=True),
+        *read_all(events, by_type, raw=True),
+    ]
     assert [each and each.raw_payload for each in found] == [raw] * 3
     quiet = [events.get(event.key), *read_all(events, query()), *read_all(events, by_type)]
     assert [each and each.raw_payload for each in quiet] == [None] * 3
@@ -133,7 +145,9 @@ def test_what_does_not_fit_an_item_is_too_large_before_anything_is_written(event
 
 
 @pytest.mark.parametrize("raw", [None, "é" * 100_000, NOISE, "😀" * 2_000])
-def test_what_fits_an_item_is_stored_and_a_raw_payload_beside_it_never_in_the_way(events: EventStore, raw: str | None) -> None:
+def test_what_fits_an_item_is_stored_and_a_raw_payload_beside_it_never_in_the_way(
+    events: EventStore, raw: str | None
+) -> None:
     for note in ("é" * 100_000, "a" * 399_900):
         event = stored_event(payload={"note": note}, raw_payload=raw, **FREE)
         assert events.append(event) is None
@@ -151,12 +165,16 @@ def add(events: EventStore, *seconds: float, **changes: Any) -> list[StoredEvent
 def test_pages_give_every_event_once_in_order(events: EventStore, limit: int, descending: bool) -> None:
     added = add(events, 3, 0, 0.000001, 1, 1, 2, 5)
     expected = sorted(added, key=lambda each: each.key, reverse=descending)
-    assert [each.event_id for each in read_all(events, query(descending=descending), limit)] == [each.event_id for each in expected]
+    assert [each.event_id for each in read_all(events, query(descending=descending), limit)] == [
+        each.event_id for each in expected
+    ]
 
 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("limit", [1, 2, 4, 100])
-def test_pages_of_one_type_give_that_types_events_once_in_order(events: EventStore, limit: int, descending: bool) -> None:
+def test_pages_of_one_type_give_that_types_events_once_in_order(
+    events: EventStore, limit: int, descending: bool
+) -> None:
     won = add(events, 3, 0, 0.000001, 1, 5, event_type="lead.won")
     add(events, 0, 1, 2, event_type="lead.wonder")
     add(events, 0, 1, 2, event_type="lead")
@@ -196,7 +214,9 @@ def test_ranges_are_half_open(
         assert found == (wanted[::-1] if descending else wanted)
 
 
-def test_the_first_and_the_last_instant_are_inside_an_open_range_and_a_range_that_ends_at_the_first_is_empty(events: EventStore) -> None:
+def test_the_first_and_the_last_instant_are_inside_an_open_range_and_a_range_that_ends_at_the_first_is_empty(
+    events: EventStore,
+) -> None:
     for instant in (EPOCH, END):
         events.append(stored_event(occurred_at=instant, external_event_id=None))
     for event_type in (None, "subscription_created"):
@@ -220,5 +240,18 @@ def test_an_event_is_found_by_its_external_id_in_its_organisation_alone(events: 
         events.append(each)
     assert events.find(ORGANIZATION, "billing_service", "e-1") == mine.key
     assert events.find(OTHER_ORGANIZATION, "billing_service", "e-1") == theirs.key
-    for missing in (("org_C", "billing_service", "e-1"), (ORGANIZATION, "crm", "e-1"), (ORGANIZATION, "billing_service", "e-2")):
+    for missing in (
+        ("org_C", "billing_service", "e-1"),
+        (ORGANIZATION, "crm", "e-1"),
+        (ORGANIZATION, "billing_service", "e-2"),
+    ):
         assert events.find(*missing) is None
+
+
+def test_an_event_knows_to_the_second_when_it_was_stored(events: EventStore) -> None:
+    before = now().replace(microsecond=0)
+    event = stored_event()
+    assert events.append(event) is None
+    found = events.get(event.key)
+    assert found is not None
+    assert before <= found.stored_at <= now()

@@ -40,7 +40,9 @@ def test_a_lead_is_shown_what_it_is_known_by_and_nothing_of_others(identities: I
 def test_of_simultaneous_first_contacts_one_wins(identities: IdentityStore) -> None:
     leads = [f"lead_{number}" for number in range(12)]
     with ThreadPoolExecutor(12) as threads:
-        won = list(threads.map(lambda lead: identities.claim_all(ORGANIZATION, lead, {"k1": PHONE, "k2": EMAIL}), leads))
+        won = list(
+            threads.map(lambda lead: identities.claim_all(ORGANIZATION, lead, {"k1": PHONE, "k2": EMAIL}), leads)
+        )
     assert won.count(True) == 1
     winner = leads[won.index(True)]
     assert identities.owners(["k1", "k2"]) == {"k1": winner, "k2": winner}

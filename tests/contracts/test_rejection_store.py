@@ -26,7 +26,9 @@ def rejection(**changes: Any) -> Rejection:
 
 
 @pytest.mark.parametrize("raw", ["", "{}", "not json \x00 😀", "a" * 100_000, NOISE[:17_000], NOISE])
-def test_a_rejected_delivery_is_kept_with_its_reason_and_its_text_byte_for_byte(rejections: RejectionStore, raw: str) -> None:
+def test_a_rejected_delivery_is_kept_with_its_reason_and_its_text_byte_for_byte(
+    rejections: RejectionStore, raw: str
+) -> None:
     kept = rejection(raw_payload=raw, event_type="x", external_event_id="e-1")
     found = rejections.get(ORGANIZATION, rejections.keep(kept), raw=True)
     assert found is not None
@@ -57,7 +59,9 @@ def test_a_rejection_is_its_organisations_alone(rejections: RejectionStore) -> N
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
-def test_pages_give_each_rejection_once_last_seen_first_and_without_text(rejections: RejectionStore, limit: int) -> None:
+def test_pages_give_each_rejection_once_last_seen_first_and_without_text(
+    rejections: RejectionStore, limit: int
+) -> None:
     ids = [rejections.keep(rejection(raw_payload=f"{n}", seen_at=START + timedelta(seconds=n))) for n in range(5)]
     rejections.keep(replace(rejection(raw_payload="0"), seen_at=START + timedelta(seconds=9)))
     found, after = [], None

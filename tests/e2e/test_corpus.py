@@ -17,7 +17,7 @@ import pytest
 
 from tests.e2e.client import Client, at_once, eventually
 from tests.e2e.conftest import ROOT
-from tests.e2e.tenants import Tenant, drain, events_of, rejected_of, types_of
+from tests.e2e.tenants import PATIENCE, Tenant, drain, events_of, rejected_of, types_of
 
 SHARED = os.environ.get("LEAD_EVENTS_SHARED")
 SAMPLES: Final = (ROOT / (SHARED or "") / "providers/samples").resolve()
@@ -128,13 +128,13 @@ def corpus(client: Client) -> dict[str, Sample]:
     """Every file, sent and processed once."""
     paths = sorted(SAMPLES.glob("*/*.json"))
     samples = [Sample.read(client, path) for path in paths]
-    statuses = at_once(len(samples), lambda index: samples[index].deliver(), threads=8)
+    statuses = at_once(len(samples), lambda index: samples[index].deliver(), threads=3)
     assert {sample.name: status for sample, status in zip(samples, statuses, strict=True)} == dict.fromkeys(
         EXPECTED, 202
     )
     organizations = [sample.tenant.organization for sample in samples]
     expected = sum(map(len, EXPECTED.values()))
-    eventually(lambda: sum(map(len, events_of(client, organizations).values())) >= expected)
+    eventually(lambda: sum(map(len, events_of(client, organizations).values())) >= expected, PATIENCE)
     drain(client)
     return {sample.name: sample for sample in samples}
 
@@ -164,7 +164,7 @@ def test_the_same_bytes_again_add_nothing(
     client: Client, corpus: dict[str, Sample], stored: dict[str, list[dict[str, Any]]]
 ) -> None:
     samples = list(corpus.values())
-    assert set(at_once(len(samples), lambda index: samples[index].deliver(), threads=8)) == {202}
+    assert set(at_once(len(samples), lambda index: samples[index].deliver(), threads=3)) == {202}
     drain(client)
     again = events_of(client, [sample.tenant.organization for sample in samples])
     for name, sample in corpus.items():

@@ -48,7 +48,13 @@ def functions(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> F
     return Functions(f"org_{next(_NUMBERS)}", environment[Env.INGEST_QUEUE_URL])
 
 
-Throttle = Callable[..., list[str]]
+class Throttled(list[str]):
+    """The calls that were seen; once it is ``over``, no more are throttled."""
+
+    over = False
+
+
+Throttle = Callable[..., Throttled]
 
 
 @pytest.fixture
@@ -59,13 +65,13 @@ def throttle(functions: Functions, monkeypatch: pytest.MonkeyPatch) -> Throttle:
     """
     answer_of_moto = BotocoreStubber.__call__
 
-    def start(service: str, operation: str, times: int, after: int = 0) -> list[str]:
-        seen: list[str] = []
+    def start(service: str, operation: str, times: int, after: int = 0) -> Throttled:
+        seen = Throttled()
 
         def answer(stubber: BotocoreStubber, event_name: str, request: Any, **rest: Any) -> AWSResponse | None:
             if event_name == f"before-send.{service}.{operation}":
                 seen.append(operation)
-                if after < len(seen) <= after + times:
+                if not seen.over and after < len(seen) <= after + times:
                     body = b'{"__type":"x#ThrottlingException","message":"slow down"}'
                     headers = {"x-amzn-RequestId": "r", "Content-Type": "application/x-amz-json-1.0"}
                     return AWSResponse(request.url, 400, headers, MockRawResponse(body))  # type: ignore[arg-type]

@@ -115,7 +115,9 @@ def test_numbers_beyond_what_is_stored_are_422_and_within_are_exact(functions: F
     assert stored == {"channel": "web"} | json.loads(payload, parse_float=Decimal)
 
 
-@pytest.mark.parametrize("value", [nested(30), {"a\x00b": "a\x00b", "Ana 😀": "João"}, {"utm.source": 1, "__proto__": {}, "a b": ""}])
+@pytest.mark.parametrize(
+    "value", [nested(30), {"a\x00b": "a\x00b", "Ana 😀": "João"}, {"utm.source": 1, "__proto__": {}, "a b": ""}]
+)
 def test_any_other_payload_is_read_back_as_it_was(functions: Functions, value: Any) -> None:
     created = functions.direct(eventType="x", payload=value)
     assert created.status == 201
@@ -124,9 +126,12 @@ def test_any_other_payload_is_read_back_as_it_was(functions: Functions, value: A
 
 
 @pytest.mark.parametrize(
-    "content_type", ["application/cloudevents+json", "application/cloudevents+json; charset=UTF-8", "application/json", None]
+    "content_type",
+    ["application/cloudevents+json", "application/cloudevents+json; charset=UTF-8", "application/json", None],
 )
-def test_a_structured_cloudevent_comes_under_any_of_its_media_types(functions: Functions, content_type: str | None) -> None:
+def test_a_structured_cloudevent_comes_under_any_of_its_media_types(
+    functions: Functions, content_type: str | None
+) -> None:
     headers = {"content-TYPE": content_type} if content_type else {}
     statuses = [functions.api("POST", CLOUD_EVENTS, cloud_event(functions), headers=headers).status for _ in range(2)]
     assert statuses == [201, 200]
@@ -141,7 +146,9 @@ def test_other_media_types_are_415_on_both_routes(functions: Functions, headers:
 
 def test_a_body_in_base64_is_the_same_event_as_in_plain(functions: Functions) -> None:
     body = json.dumps(cloud_event(functions))
-    answers = [functions.api("POST", CLOUD_EVENTS, each, headers=JSON) for each in (body, body.encode(), "\ufeff" + body)]
+    answers = [
+        functions.api("POST", CLOUD_EVENTS, each, headers=JSON) for each in (body, body.encode(), "\ufeff" + body)
+    ]
     assert [each.status for each in answers] == [201, 200, 200]
 
 
@@ -153,17 +160,33 @@ def test_compressed_bodies_are_415_and_never_expanded(functions: Functions) -> N
 
 
 def test_a_binary_cloudevent_is_an_event(functions: Functions) -> None:
-    headers = {"Ce-Id": "b-1", "CE-SOURCE": "/s", "ce-type": "lead.created", "ce-subject": "lead_9", "ce-sourcetype": "INTERNAL"}
+    headers = {
+        "Ce-Id": "b-1",
+        "CE-SOURCE": "/s",
+        "ce-type": "lead.created",
+        "ce-subject": "lead_9",
+        "ce-sourcetype": "INTERNAL",
+    }
     missing = functions.api("POST", CLOUD_EVENTS, "123", headers=headers)
     assert (missing.status, missing.json["errors"][0]["field"]) == (422, "specversion")
     complete = headers | {"ce-specversion": "1.0"}
     created = functions.api("POST", CLOUD_EVENTS, "123", headers=complete)
     assert (created.status, created.json["payload"], created.json["leadId"]) == (201, 123, "lead_9")
-    assert functions.api("POST", CLOUD_EVENTS, "123", headers=complete | {"ce-example-ext": "x"}).code == "invalid_attribute_name"
+    assert (
+        functions.api("POST", CLOUD_EVENTS, "123", headers=complete | {"ce-example-ext": "x"}).code
+        == "invalid_attribute_name"
+    )
 
 
 def test_binary_data_is_read_back_as_base64_under_its_own_content_type(functions: Functions) -> None:
-    headers = {"ce-specversion": "1.0", "ce-id": "b-2", "ce-source": "billing_service", "ce-type": "x", "ce-subject": "lead_1", "content-type": "image/png"}
+    headers = {
+        "ce-specversion": "1.0",
+        "ce-id": "b-2",
+        "ce-source": "billing_service",
+        "ce-type": "x",
+        "ce-subject": "lead_1",
+        "content-type": "image/png",
+    }
     assert functions.api("POST", CLOUD_EVENTS, b"\xfb\xef\xbe", headers=headers).status == 201
     [found] = functions.timeline(include="rawPayload")
     assert (found["payload"], found["dataContentType"]) == ({"data_base64": "++++"}, "image/png")
@@ -172,9 +195,16 @@ def test_binary_data_is_read_back_as_base64_under_its_own_content_type(functions
 
 @pytest.mark.parametrize(
     ("content_type", "data"),
-    [("application/json; charset=utf-8", {"a": 1}), ("application/vnd.acme+json", [1]), ("application/json", '{"a":1}'), (None, None)],
+    [
+        ("application/json; charset=utf-8", {"a": 1}),
+        ("application/vnd.acme+json", [1]),
+        ("application/json", '{"a":1}'),
+        (None, None),
+    ],
 )
-def test_data_and_its_content_type_are_read_back_as_sent(functions: Functions, content_type: str | None, data: Any) -> None:
+def test_data_and_its_content_type_are_read_back_as_sent(
+    functions: Functions, content_type: str | None, data: Any
+) -> None:
     event = cloud_event(functions, datacontenttype=content_type, subject="lead_1", type="billing.x") | {"data": data}
     assert functions.api("POST", CLOUD_EVENTS, event, headers=JSON).status == 201
     [found] = functions.timeline()
@@ -189,7 +219,14 @@ def test_a_batch_gives_each_event_its_result_in_order(functions: Functions) -> N
     answer = functions.api("POST", CLOUD_EVENTS, events, headers=batch)
     assert answer.status == 200
     results = answer.json["results"]
-    assert [each["outcome"] for each in results] == ["stored", "rejected", "duplicate", "conflict", "rejected", "rejected"]
+    assert [each["outcome"] for each in results] == [
+        "stored",
+        "rejected",
+        "duplicate",
+        "conflict",
+        "rejected",
+        "rejected",
+    ]
     assert [each["status"] for each in results] == [201, 422, 200, 409, 403, 422]
     assert results[0]["event"]["eventId"] == results[2]["event"]["eventId"]
     assert results[1]["problem"]["errors"][0]["field"] == "type"

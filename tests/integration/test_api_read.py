@@ -63,7 +63,9 @@ def test_one_event_is_read_by_its_id_and_by_its_sources_id(functions: Functions)
     assert functions.api("GET", path).json == created
     assert functions.api("GET", path, query={"include": "rawPayload"}).json == created | {"rawPayload": "raw ✓"}
     assert functions.external("BILLING_SERVICE", "a/b #1?").json == created
-    assert functions.external("billing_service", "a/b #1?", query={"include": "rawPayload"}).json["rawPayload"] == "raw ✓"
+    assert (
+        functions.external("billing_service", "a/b #1?", query={"include": "rawPayload"}).json["rawPayload"] == "raw ✓"
+    )
     assert functions.external("billing_service", "a/b #1?", query={"include": "x"}).status == 400
 
 
@@ -101,7 +103,12 @@ def test_what_is_foreign_is_answered_as_what_does_not_exist(functions: Functions
     for path in (foreign, f"{foreign}/{created['eventId']}", functions.lead("a", "a" * 65), functions.lead("x" * 65)):
         answer = functions.api("GET", path)
         assert (answer.status, answer.json) == (404, missing.json)
-    assert functions.api("GET", functions.lead(), query={"organizationId": owner.organization_id, "tenantId": "x"}).json["items"] == []
+    assert (
+        functions.api("GET", functions.lead(), query={"organizationId": owner.organization_id, "tenantId": "x"}).json[
+            "items"
+        ]
+        == []
+    )
     assert functions.external("billing_service", "e-1").json == missing.json
     path = f"/v1/organizations/{owner.organization_id}/external-events/billing_service/e-1"
     parameters = {"organizationId": owner.organization_id, "source": "billing_service", "externalEventId": "e-1"}
@@ -122,7 +129,9 @@ def test_nobody_writes_for_another_organisation(functions: Functions) -> None:
         ({"scope": READ_WRITE}, "no_organization"),
     ],
 )
-def test_a_token_without_scope_or_organisation_is_403_on_every_route(functions: Functions, claims: dict[str, str], code: str) -> None:
+def test_a_token_without_scope_or_organisation_is_403_on_every_route(
+    functions: Functions, claims: dict[str, str], code: str
+) -> None:
     lead = functions.lead(organization_id="org")
     event = {"specversion": "1.0", "id": "1", "type": "billing.x", "data": {"organizationId": "org", "leadId": "l"}}
     parameters = {"organizationId": "org", "source": "s", "externalEventId": "e"}

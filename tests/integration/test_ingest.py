@@ -22,7 +22,11 @@ def test_an_envelope_becomes_an_event_with_the_message_as_its_raw_payload(functi
     text = message(functions)
     assert functions.ingest(text) == []
     [event] = functions.timeline(include="rawPayload")
-    assert (event["eventType"], event["rawPayload"], event["payload"]) == ("subscription_created", text, {"planId": "plan_pro"})
+    assert (event["eventType"], event["rawPayload"], event["payload"]) == (
+        "subscription_created",
+        text,
+        {"planId": "plan_pro"},
+    )
 
 
 def test_exactly_the_bad_message_stays_on_the_queue(functions: Functions) -> None:
@@ -43,7 +47,9 @@ def test_an_empty_batch_is_no_failure(functions: Functions, event: dict[str, Any
 def test_a_record_that_is_no_sqs_record_fails_alone(functions: Functions) -> None:
     broken = sqs_record("m-broken", message(functions, id="e-1"))
     del broken["attributes"]
-    assert functions.ingest_event({"Records": [broken, sqs_record("m-good", message(functions, id="e-2"))]}) == ["m-broken"]
+    assert functions.ingest_event({"Records": [broken, sqs_record("m-good", message(functions, id="e-2"))]}) == [
+        "m-broken"
+    ]
     assert [each["externalEventId"] for each in functions.timeline()] == ["e-2"]
 
 
@@ -51,7 +57,9 @@ def test_a_batch_of_a_hundred_is_stored_once_each_though_every_message_comes_twi
     bodies = [message(functions, id=f"e-{number % 50}") for number in range(100)]
     assert functions.ingest(*bodies) == []
     assert functions.ingest(*reversed(bodies)) == []
-    assert sorted(each["externalEventId"] for each in functions.timeline()) == sorted(f"e-{number}" for number in range(50))
+    assert sorted(each["externalEventId"] for each in functions.timeline()) == sorted(
+        f"e-{number}" for number in range(50)
+    )
 
 
 def test_bus_events_with_an_envelope_and_with_plain_data_are_stored(functions: Functions) -> None:
@@ -69,7 +77,8 @@ def test_an_archives_replay_adds_nothing_and_new_events_among_it_are_added(funct
     assert functions.ingest(*(json.dumps(bus_event(detail(number), id=f"bus-{number}")) for number in range(10))) == []
     before = functions.items()
     replayed = [
-        bus_event(detail(number), id=f"again-{number}", time="2026-04-01T00:00:00Z", **{"replay-name": "r1"}) for number in range(12)
+        bus_event(detail(number), id=f"again-{number}", time="2026-04-01T00:00:00Z", **{"replay-name": "r1"})
+        for number in range(12)
     ]
     assert functions.ingest(*map(json.dumps, replayed)) == []
     after = functions.items()
@@ -105,9 +114,18 @@ def test_the_writes_of_a_batch_overlap(functions: Functions, monkeypatch: pytest
     assert time.monotonic() - started < 50 * 2 * 0.02 * 0.75  # one after the other they would take at least 2 s
 
 
-def test_each_message_ends_in_a_metric_and_a_line_in_the_log(functions: Functions, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_message_ends_in_a_metric_and_a_line_in_the_log(
+    functions: Functions, capsys: pytest.CaptureFixture[str]
+) -> None:
     handler_of("ingest")(
-        {"Records": [sqs_record("m-1", message(functions)), sqs_record("m-2", message(functions)), sqs_record("m-3", "x")]}, Context()
+        {
+            "Records": [
+                sqs_record("m-1", message(functions)),
+                sqs_record("m-2", message(functions)),
+                sqs_record("m-3", "x"),
+            ]
+        },
+        Context(),
     )
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert sorted(each["outcome"] for each in lines if "outcome" in each) == ["duplicate", "stored"]

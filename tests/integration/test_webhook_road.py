@@ -23,7 +23,9 @@ def _secret(functions: Functions) -> None:
     webhook_secret("stripe", functions.organization_id, "whsec_old", SECRET)
 
 
-def deliver(functions: Functions, body: bytes, *, secret: str = SECRET, plain: bool = False, query: dict[str, str] | None = None) -> Answer:
+def deliver(
+    functions: Functions, body: bytes, *, secret: str = SECRET, plain: bool = False, query: dict[str, str] | None = None
+) -> Answer:
     headers = {"Content-Type": "application/json"} | stripe_headers(body, secret, datetime.now(UTC))
     return functions.webhook("stripe", body.decode() if plain else body, headers, query=query)
 
@@ -67,7 +69,9 @@ def test_a_body_of_900_kilobytes_goes_through_the_bucket_and_is_read_back_exactl
     assert found["rawPayload"].encode() == body
     [item] = functions.items()
     assert item["rawPayload"]["M"]["key"]["S"].startswith(f"organizations/{functions.organization_id}/leads/lead_caio/")
-    assert boto3.client("s3").head_object(Bucket=BUCKET, Key=item["rawPayload"]["M"]["key"]["S"])["ContentLength"] == len(body)
+    assert boto3.client("s3").head_object(Bucket=BUCKET, Key=item["rawPayload"]["M"]["key"]["S"])[
+        "ContentLength"
+    ] == len(body)
 
 
 def test_forged_deliveries_of_known_and_unknown_organisations_are_one_and_the_same_401(functions: Functions) -> None:
@@ -87,7 +91,10 @@ def test_both_secrets_of_a_rotation_are_good(functions: Functions) -> None:
     functions.drain()
 
 
-@pytest.mark.parametrize("value", ['{"secrets": []}', '{"secrets": [""]}', '{"secrets": "whsec_test"}', "[]", "not json", '{"secrets": [5]}', "{}"])
+@pytest.mark.parametrize(
+    "value",
+    ['{"secrets": []}', '{"secrets": [""]}', '{"secrets": "whsec_test"}', "[]", "not json", '{"secrets": [5]}', "{}"],
+)
 def test_a_secret_that_is_none_refuses_everything(functions: Functions, value: str) -> None:
     stranger = Functions(f"{functions.organization_id}y", functions.queue_url)
     boto3.client("secretsmanager").create_secret(

@@ -65,7 +65,9 @@ class Functions:
     bound: bool = True
     _context: Context = field(default_factory=Context)
 
-    def api(self, method: str, path: str, body: Any = None, *, claims: dict[str, str] | None = None, **rest: Any) -> Answer:
+    def api(
+        self, method: str, path: str, body: Any = None, *, claims: dict[str, str] | None = None, **rest: Any
+    ) -> Answer:
         """Call the API with this organisation's token; a body that is no text or bytes is sent as JSON."""
         if claims is None:
             claims = {"scope": self.scope} | ({ORGANIZATION_CLAIM: self.organization_id} if self.bound else {})
@@ -115,11 +117,18 @@ class Functions:
         return sorted(each["itemIdentifier"] for each in answer["batchItemFailures"])
 
     def webhook(
-        self, provider: str, body: str | bytes, headers: dict[str, str], method: str = "POST", query: dict[str, str] | None = None
+        self,
+        provider: str,
+        body: str | bytes,
+        headers: dict[str, str],
+        method: str = "POST",
+        query: dict[str, str] | None = None,
     ) -> Answer:
         """Deliver a webhook of this organisation."""
         path = f"/v1/webhooks/{provider}/{self.organization_id}"
-        return answered(handler_of("webhooks")(http_event(method, path, body, headers=headers, query=query), self._context))
+        return answered(
+            handler_of("webhooks")(http_event(method, path, body, headers=headers, query=query), self._context)
+        )
 
     def drain(self) -> list[str]:
         """Take every message from the ingest queue."""
@@ -136,5 +145,3 @@ class Functions:
         pages = boto3.client("dynamodb").get_paginator("scan").paginate(TableName=EVENTS)
         prefix = f"ORG#{self.organization_id}#"
         return [item for page in pages for item in page["Items"] if item["leadOrganizationId"]["S"].startswith(prefix)]
-
-

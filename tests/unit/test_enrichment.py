@@ -111,7 +111,9 @@ def test_phone_and_email_are_in_their_one_spelling() -> None:
     assert found.payload == {"phone": "+5582900000001", "email": "ana.teste@example.org"}
 
 
-@pytest.mark.parametrize("value", ["", None, 82900000001, "n/a", ["+5582900000001"], {"number": "+5582900000001"}, "4004-1234"])
+@pytest.mark.parametrize(
+    "value", ["", None, 82900000001, "n/a", ["+5582900000001"], {"number": "+5582900000001"}, "4004-1234"]
+)
 def test_what_cannot_be_read_stays_as_it_is(value: Any) -> None:
     given_ = free({"phone": value, "email": value})
     assert contacts.normalise_contacts(given_) is given_
@@ -123,10 +125,22 @@ def test_what_cannot_be_read_stays_as_it_is(value: Any) -> None:
 @pytest.mark.parametrize("source", ["whatsapp", "instagram", "web", "kiosk"])
 def test_the_channel_of_what_a_lead_did_directly_is_its_source(source: str) -> None:
     assert payload_of(channel.name_channel(free(source=source, source_type=DIRECT)))["channel"] == source
-    assert payload_of(channel.name_channel(free({"channel": None}, source=source, source_type=DIRECT)))["channel"] == source
+    assert (
+        payload_of(channel.name_channel(free({"channel": None}, source=source, source_type=DIRECT)))["channel"]
+        == source
+    )
 
 
-@pytest.mark.parametrize("given_", [free({"channel": "phone"}, source_type=DIRECT), free({"channel": ""}, source_type=DIRECT), free(), free(source_type=EXTERNAL), free("text", source_type=DIRECT)])
+@pytest.mark.parametrize(
+    "given_",
+    [
+        free({"channel": "phone"}, source_type=DIRECT),
+        free({"channel": ""}, source_type=DIRECT),
+        free(),
+        free(source_type=EXTERNAL),
+        free("text", source_type=DIRECT),
+    ],
+)
 def test_a_channel_that_is_named_stays_and_others_have_none(given_: EventDraft) -> None:
     assert channel.name_channel(given_) is given_
 
@@ -137,14 +151,16 @@ def test_a_channel_that_is_named_stays_and_others_have_none(given_: EventDraft) 
 @pytest.mark.parametrize(
     ("tracking", "found"),
     [
-        ({"utm_source": "google", "utm_medium": "cpc", "utm_campaign": "launch", "utm_id": "7", "utm_term": "crm", "utm_content": "a"},
+        ({"utm_source": "google", "utm_medium": "cpc", "utm_campaign": "launch", "utm_id": "7", "utm_term": "crm",
+          "utm_content": "a"},
          {"source": "google", "medium": "cpc", "campaign": "launch", "campaignId": "7", "term": "crm", "content": "a"}),
         ({"utm.source": "google", "UTM_Medium": " cpc "}, {"source": "google", "medium": "cpc"}),
         ({"src": "a", "sck": "b", "xcod": "c"}, {"src": "a", "sck": "b", "xcod": "c"}),
         ({"ref": "r", "ad_id": "1", "ctwa_clid": "c", "source_url": "https://x", "headline": "h"},
          {"ref": "r", "adId": "1", "clickId": "c", "sourceUrl": "https://x", "headline": "h"}),
         ({"gclid": "g", "fbclid": "f"}, {"clickId": "g"}),
-        ({"landing_url": "https://x.example/?utm_source=ig&utm_medium=a%20b&other=1#utm_term=no"}, {"source": "ig", "medium": "a b"}),
+        ({"landing_url": "https://x.example/?utm_source=ig&utm_medium=a%20b&other=1#utm_term=no"},
+         {"source": "ig", "medium": "a b"}),
         ({"landing_url": "/p?utm_source=url&utm_term=t", "utm_source": "said"}, {"source": "said", "term": "t"}),
         ({"landing_url": "/p?utm_source=url", "utm_source": " "}, {"source": "url"}),
         ({"utm_source": "said", "utm.source": ""}, {"source": "said"}),
@@ -155,7 +171,17 @@ def test_where_a_lead_came_from_has_one_shape(tracking: dict[str, str], found: d
     assert payload_of(attribution.attribute(free(tracking=tracking)))["attribution"] == found
 
 
-@pytest.mark.parametrize("tracking", [{}, {"other": "x"}, {"utm_source": ""}, {"landing_url": "https://[broken"}, {"landing_url": "?" + "&" * 500}, {"landing_url": "x"}])
+@pytest.mark.parametrize(
+    "tracking",
+    [
+        {},
+        {"other": "x"},
+        {"utm_source": ""},
+        {"landing_url": "https://[broken"},
+        {"landing_url": "?" + "&" * 500},
+        {"landing_url": "x"},
+    ],
+)
 def test_where_nothing_tells_there_is_no_attribution(tracking: dict[str, str]) -> None:
     given_ = free(tracking=tracking)
     assert attribution.attribute(given_) is given_
@@ -173,7 +199,8 @@ def test_an_attribution_of_the_caller_stays(said: Any) -> None:
 @pytest.mark.parametrize(
     ("payload", "name"),
     [
-        ({"orderId": "o"}, "o"), ({"transaction": "HP1", "subscriptionId": "s"}, "HP1"), ({"formResponseId": "r", "formId": "f"}, "r"),
+        ({"orderId": "o"}, "o"), ({"transaction": "HP1", "subscriptionId": "s"}, "HP1"),
+        ({"formResponseId": "r", "formId": "f"}, "r"),
         ({"messageId": "wamid.1"}, "wamid.1"), ({"ticketId": "t"}, "t"), ({"formId": "f"}, "f"), ({}, None), ("text", None),
         ({"orderId": "", "transaction": "HP1"}, "HP1"), ({"orderId": None, "messageId": 5}, None),
         ({"orderId": "x" * 256, "transaction": "HP1"}, "HP1"), ({"orderId": "a\nb"}, None),
@@ -187,7 +214,12 @@ def test_the_object_of_an_event_from_outside_is_its_sources_id(payload: Any, nam
 
 @pytest.mark.parametrize(
     ("payload", "name"),
-    [({"ticketId": "t", "campaignId": "c"}, "t"), ({"campaignId": "c"}, "c"), ({"conversationId": "v"}, "v"), ({"orderId": "o"}, None)],
+    [
+        ({"ticketId": "t", "campaignId": "c"}, "t"),
+        ({"campaignId": "c"}, "c"),
+        ({"conversationId": "v"}, "v"),
+        ({"orderId": "o"}, None),
+    ],
 )
 def test_the_object_of_an_event_from_inside_is_our_own_id(payload: Any, name: str | None) -> None:
     found = objects.name_objects(free(payload, source_type=INTERNAL))
@@ -195,7 +227,9 @@ def test_the_object_of_an_event_from_inside_is_our_own_id(payload: Any, name: st
 
 
 def test_an_object_that_is_named_stays() -> None:
-    assert objects.name_objects(free({"orderId": "o"}, source_type=EXTERNAL, object_id_ref="mine")).object_id_ref == "mine"
+    assert (
+        objects.name_objects(free({"orderId": "o"}, source_type=EXTERNAL, object_id_ref="mine")).object_id_ref == "mine"
+    )
     assert objects.name_objects(free({"ticketId": "t"}, object_id="mine")).object_id == "mine"
 
 
@@ -203,27 +237,50 @@ def test_an_object_that_is_named_stays() -> None:
 
 
 def test_the_order_is_fixed_what_may_refuse_comes_first() -> None:
-    assert enrichment.STEPS == (
+    assert (
         clock.check_clock,
         money.normalise_money,
         contacts.normalise_contacts,
         channel.name_channel,
         attribution.attribute,
         objects.name_objects,
-    )
+    ) == enrichment.STEPS
 
 
 WORDS = st.text(max_size=20) | st.sampled_from(
-    ["brl", " USD ", "(82) 90000-0001", "558200000001", "ANA@Example.org", "İ@example.org", "", " ", "whatsapp", "google", "t-1", "a\nb"]
+    ["brl", " USD ", "(82) 90000-0001", "558200000001", "ANA@Example.org", "İ@example.org", "", " ", "whatsapp", "google",
+     "t-1", "a\nb"]
 )  # fmt: skip
-VALUES = WORDS | st.none() | st.booleans() | st.integers() | st.lists(WORDS, max_size=2) | st.dictionaries(WORDS, WORDS, max_size=2)
-NAMES = ["currency", "phone", "email", "channel", "attribution", "clockSkew", "orderId", "transaction", "ticketId", "campaignId", "other"]
+VALUES = (
+    WORDS
+    | st.none()
+    | st.booleans()
+    | st.integers()
+    | st.lists(WORDS, max_size=2)
+    | st.dictionaries(WORDS, WORDS, max_size=2)
+)
+NAMES = [
+    "currency",
+    "phone",
+    "email",
+    "channel",
+    "attribution",
+    "clockSkew",
+    "orderId",
+    "transaction",
+    "ticketId",
+    "campaignId",
+    "other",
+]
 DRAFTS = st.builds(
     free,
     st.dictionaries(st.sampled_from(NAMES), VALUES) | VALUES,
     source_type=st.sampled_from(SourceType),
     source=st.sampled_from(["web", "hotmart", "ticketing_service"]),
-    tracking=st.dictionaries(st.sampled_from(["utm_source", "utm.source", "SRC", "gclid", "landing_url", "other"]), WORDS | st.just("https://x/?utm_source=y&src=z")),
+    tracking=st.dictionaries(
+        st.sampled_from(["utm_source", "utm.source", "SRC", "gclid", "landing_url", "other"]),
+        WORDS | st.just("https://x/?utm_source=y&src=z"),
+    ),
     occurred_at=st.timedeltas(timedelta(days=-1), timedelta(hours=24)).map(lambda ahead: START + ahead),
     object_id=st.none() | st.just("mine"),
     object_id_ref=st.none() | st.just("theirs"),
@@ -249,7 +306,9 @@ STEPS: Final[list[Callable[[EventDraft], EventDraft]]] = [*enrichment.STEPS, enr
 
 
 @given(DRAFTS, st.sampled_from(STEPS))
-def test_no_step_takes_a_field_away_or_touches_what_is_not_its_own(given_: EventDraft, step: Callable[[EventDraft], EventDraft]) -> None:
+def test_no_step_takes_a_field_away_or_touches_what_is_not_its_own(
+    given_: EventDraft, step: Callable[[EventDraft], EventDraft]
+) -> None:
     found = step(given_)
     if isinstance(given_.payload, dict):
         assert set(given_.payload) <= set(payload_of(found))
@@ -260,7 +319,9 @@ def test_no_step_takes_a_field_away_or_touches_what_is_not_its_own(given_: Event
     else:
         assert found.payload == given_.payload
     own = {"payload", "object_id", "object_id_ref", "raw_payload"}
-    assert all(getattr(found, each.name) == getattr(given_, each.name) for each in fields(found) if each.name not in own)
+    assert all(
+        getattr(found, each.name) == getattr(given_, each.name) for each in fields(found) if each.name not in own
+    )
     assert given_.object_id in (None, found.object_id)
     assert given_.object_id_ref in (None, found.object_id_ref)
 
@@ -325,6 +386,8 @@ def test_a_rule_that_enrichment_finds_broken_is_an_outcome_and_nothing_is_writte
 
 def test_a_payload_of_a_hundred_thousand_faults_is_refused_in_a_few_words() -> None:
     world = World()
-    outcome = world.pipeline.process(draft(event_type="form_submitted", payload={"formId": "f", "responses": [1] * 90_000}))
+    outcome = world.pipeline.process(
+        draft(event_type="form_submitted", payload={"formId": "f", "responses": [1] * 90_000})
+    )
     assert outcome.error is not None
     assert len(outcome.error.errors) == 50

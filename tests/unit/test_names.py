@@ -18,9 +18,9 @@ def test_attribute_names_are_those_of_the_seeds_to_the_letter() -> None:
     assert [each.value for each in Attribute][: len(SEEDS)] == SEEDS
 
 
-def test_the_event_type_index_projects_everything_but_the_raw_payload() -> None:
+def test_the_event_type_index_projects_everything_but_the_raw_payload_and_when_it_was_stored() -> None:
     keys = {Attribute.LEAD_ORGANIZATION_ID, Attribute.OCCURRED_AT_ID, Attribute.EVENT_TYPE_OCCURRED_AT}
-    assert set(Attribute) - set(EVENT_TYPE_INDEX_PROJECTION) - keys == {Attribute.RAW_PAYLOAD}
+    assert set(Attribute) - set(EVENT_TYPE_INDEX_PROJECTION) - keys == {Attribute.RAW_PAYLOAD, Attribute.STORED_AT}
 
 
 def test_names_import_nothing_but_the_standard_library() -> None:
@@ -34,7 +34,9 @@ def test_no_route_is_listed_twice() -> None:
     assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
 
 
-@pytest.mark.parametrize("route", [each for each in ROUTES if "{organizationId}" in each.path and each.function == "api"])
+@pytest.mark.parametrize(
+    "route", [each for each in ROUTES if "{organizationId}" in each.path and each.function == "api"]
+)
 def test_every_route_of_an_organisation_asks_for_a_scope(route: names.Route) -> None:
     assert route.scope is not None
 

@@ -38,9 +38,15 @@ def test_an_outcome_is_one_log_line_with_ids_and_one_metric(capsys: pytest.Captu
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "code"), [(InvalidError("x", code="too_deep"), "rejected", "too_deep"), (ConflictError("x"), "conflict", "idempotency_conflict")]
+    ("error", "kind", "code"),
+    [
+        (InvalidError("x", code="too_deep"), "rejected", "too_deep"),
+        (ConflictError("x"), "conflict", "idempotency_conflict"),
+    ],
 )
-def test_an_outcome_without_event_says_its_code(error: Any, kind: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_outcome_without_event_says_its_code(
+    error: Any, kind: str, code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     record_outcome(Outcome.rejected(error))
     metrics().flush_metrics()
     line, metric = lines(capsys)
@@ -68,7 +74,9 @@ def _fail(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", PERSONAL)
-def test_a_failure_is_logged_by_type_code_and_place_never_by_its_text(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_is_logged_by_type_code_and_place_never_by_its_text(
+    value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     _fail(value)
     try:
         json.loads(value)
@@ -77,7 +85,11 @@ def test_a_failure_is_logged_by_type_code_and_place_never_by_its_text(value: str
     out = capsys.readouterr()
     assert value not in out.out + out.err
     first = json.loads(out.out.splitlines()[0])
-    assert (first["error"], first["code"], first["messageId"]) == ("UnavailableError < ValueError", "unavailable", "m-1")
+    assert (first["error"], first["code"], first["messageId"]) == (
+        "UnavailableError < ValueError",
+        "unavailable",
+        "m-1",
+    )
     assert any("test_observability.py" in place and "_fail" in place for place in first["places"])
 
 
@@ -106,7 +118,9 @@ def test_a_handler_is_dressed_once_and_its_answer_is_its_own(capsys: pytest.Capt
     assert [each["function_request_id"] for each in inside] == ["request-1"] * 3
 
 
-def test_a_handler_that_counts_nothing_publishes_nothing_and_does_not_complain(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_handler_that_counts_nothing_publishes_nothing_and_does_not_complain(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     handler = observed(lambda event, _: event)
     handler({}, Context())
     handler({}, Context())

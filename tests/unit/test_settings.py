@@ -24,7 +24,11 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_settings_are_what_the_stacks_set() -> None:
     read = StoreSettings.read()
-    assert (read.events_table, read.claims_table, read.retention) == ("the-events_table_name", "the-claims_table_name", None)
+    assert (read.events_table, read.claims_table, read.retention) == (
+        "the-events_table_name",
+        "the-claims_table_name",
+        None,
+    )
     assert WebhookSettings.read() == WebhookSettings("the-ingest_queue_url", "the-webhook_secret_prefix")
     assert settings.raw_bucket() == "the-raw_bucket_name"
     assert settings.cursor_secret_name() == "the-cursor_secret_name"

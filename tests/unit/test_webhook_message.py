@@ -28,9 +28,17 @@ def delivery(**changes: Any) -> Delivery:
 
 
 def message_of(data: dict[str, Any], objects: InMemoryObjects | None = None) -> Delivery:
-    good = {"provider": "stripe", "organizationId": "org_A", "headers": {}, "receivedAt": "2026-03-25T14:00:00Z", "body": "{}"}
+    good = {
+        "provider": "stripe",
+        "organizationId": "org_A",
+        "headers": {},
+        "receivedAt": "2026-03-25T14:00:00Z",
+        "body": "{}",
+    }
     changed = {name: value for name, value in (good | data).items() if value is not ...}
-    text = json.dumps({"specversion": "1.0", "id": "evt_1", "type": webhook_message.TYPE, "source": "lead_events", "data": changed})
+    text = json.dumps(
+        {"specversion": "1.0", "id": "evt_1", "type": webhook_message.TYPE, "source": "lead_events", "data": changed}
+    )
     return webhook_message.read(read_message(text), objects or InMemoryObjects())
 
 
@@ -50,7 +58,9 @@ def test_any_delivery_is_read_back_exactly(sent: Delivery) -> None:
     assert webhook_message.read(read_message(webhook_message.write(sent, objects)), objects) == sent
 
 
-@pytest.mark.parametrize("body", ["a" * 900_000, '"' * 150_000, "\\" * 150_000, "é" * 120_000, "\x01" * 50_000, "😀" * 60_000])
+@pytest.mark.parametrize(
+    "body", ["a" * 900_000, '"' * 150_000, "\\" * 150_000, "é" * 120_000, "\x01" * 50_000, "😀" * 60_000]
+)
 def test_a_message_never_passes_the_queues_limit_and_a_large_body_waits_in_the_inbox(body: str) -> None:
     objects = InMemoryObjects()
     message = webhook_message.write(delivery(body=body), objects)

@@ -38,7 +38,14 @@ class Entrance:
         self.objects = InMemoryObjects()
         self.webhooks = Webhooks(secrets, self.queue, self.objects, FakeClock(step=timedelta()))
 
-    def deliver(self, body: bytes = BODY, secret: str = NEW, provider: str = "stripe", organization_id: str = "org_A", **query: str) -> None:
+    def deliver(
+        self,
+        body: bytes = BODY,
+        secret: str = NEW,
+        provider: str = "stripe",
+        organization_id: str = "org_A",
+        **query: str,
+    ) -> None:
         headers = stripe_headers(body, secret, START) | {"content-type": "application/json", "cookie": "secret"}
         self.webhooks.receive(provider, organization_id, headers, query, body)
 
@@ -104,7 +111,9 @@ def test_an_impossible_organisation_is_never_asked_for() -> None:
     assert entrance.secrets.asked == []
 
 
-@pytest.mark.parametrize("provider", ["acme", "", "Stripe", "_signatures", "__init__", "stripe.verify", "../stripe", "stripe#"])
+@pytest.mark.parametrize(
+    "provider", ["acme", "", "Stripe", "_signatures", "__init__", "stripe.verify", "../stripe", "stripe#"]
+)
 def test_a_provider_that_does_not_exist_is_not_found(provider: str) -> None:
     assert isinstance(Entrance(FakeWebhookSecrets([NEW])).refused(provider=provider), NotFoundError)
 

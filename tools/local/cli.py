@@ -85,11 +85,11 @@ def _run(wanted: Twin, options: argparse.Namespace) -> int:
         with timed("up"):
             here, description = twin.up(wanted)
         demo = Demo(here, description)
-        with timed(f"sending the story of {demo.lead} through every entrance"):
+        with timed(f"sending the story of {demo.person.lead} through every entrance"):
             demo.play()
         with timed("waiting until all of it can be read"):
             items = demo.wait()
-        show(demo, items)
+        show(demo, items, demo.identities())
         if options.once or os.environ.get("ONCE") == "1":
             return 0
         say("Ctrl-C ends this" + (" and stops the twin" if started else "; the twin stays up, as it was before"))

@@ -5,8 +5,6 @@ Nothing of the library is used: whoever wants to know how to call Lead Events ca
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import time
 import urllib.error
@@ -21,8 +19,9 @@ from typing import Any, Final
 from tools.local import aws
 from tools.local.config import Twin
 from tools.local.console import TwinError, say
+from tools.local.deliveries import PROVIDERS, deliveries
 from tools.local.describe import Description
-from tools.local.story import Entrance, Step, steps
+from tools.local.story import Entrance, Person, Step, steps
 
 Json = dict[str, Any]
 
@@ -36,9 +35,9 @@ class Demo:
 
     twin: Twin
     stack: Description
-    lead: str = field(default_factory=lambda: f"lead_{uuid.uuid4().hex[:8]}")
-    sent: dict[str, Entrance] = field(default_factory=dict)
-    """By external id, the entrance that each event took."""
+    person: Person = field(default_factory=Person.invented)
+    sent: dict[tuple[str, str], Entrance] = field(default_factory=dict)
+    """By source and event type, the entrance that each event took; the story tells no type twice from one source."""
 
     def play(self) -> None:
         """Sends every step of the story.
@@ -46,18 +45,26 @@ class Demo:
         Raises:
             TwinError: an entrance refused an event.
         """
+        self._introduce()
         send: dict[Entrance, Callable[[list[Step]], None]] = {
             Entrance.API: self._to_api,
             Entrance.CLOUDEVENTS: self._to_cloudevents,
             Entrance.BUS: self._to_bus,
             Entrance.QUEUE: self._to_queue,
-            Entrance.WEBHOOK: self._to_webhook,
         }
-        story = list(steps(datetime.now(UTC)))
-        for entrance in Entrance:
+        now = datetime.now(UTC)
+        story = list(steps(now))
+        for entrance, way in send.items():
             mine = [step for step in story if step.entrance is entrance]
-            send[entrance](mine)
+            way(mine)
+            self.sent |= {(step.source, step.event_type): entrance for step in mine}
             say(f"  {len(mine)} by {entrance}")
+        self._to_webhooks(now)
+
+    def identities(self) -> list[Json]:
+        """What the lead is known by: kinds and times, for values are not kept."""
+        known: list[Json] = self._call("GET", f"{self.lead_path}/identities")["identities"]
+        return known
 
     def timeline(self) -> list[Json]:
         """The lead's whole timeline, oldest first, page by page."""
@@ -80,21 +87,31 @@ class Demo:
         deadline = time.monotonic() + VISIBLE_SECONDS
         while True:
             items = self.timeline()
-            missing = set(self.sent) - {item.get("externalEventId") for item in items}
+            missing = set(self.sent) - {(item["source"], item["eventType"]) for item in items}
             if not missing:
                 return items
             if time.monotonic() > deadline:
-                entrances = sorted({str(self.sent[each]) for each in missing})
+                named = ", ".join(sorted(f"{source} {event_type}" for source, event_type in missing))
                 raise TwinError(
-                    f"{len(missing)} of {len(self.sent)} events did not show up in {VISIBLE_SECONDS:.0f} s"
-                    f" ({', '.join(entrances)}). See {self.twin.log}."
+                    f"{len(missing)} of {len(self.sent)} events did not show up in {VISIBLE_SECONDS:.0f} s: {named}."
+                    f" See {self.twin.log}."
                 )
             time.sleep(0.3)
 
     @property
     def lead_path(self) -> str:
         """The lead in the API."""
-        return f"/v1/organizations/{self.stack['organizationId']}/leads/{self.lead}"
+        return f"/v1/organizations/{self.stack['organizationId']}/leads/{self.person.lead}"
+
+    def _introduce(self) -> None:
+        """As the CRM tells by what a lead is known. From then on providers that name no lead of ours find her."""
+        identities = [
+            {"kind": "phone", "value": self.person.phone},
+            {"kind": "email", "value": self.person.email},
+            {"kind": "customer", "value": f"instagram:{self.person.instagram}"},
+        ]
+        self._call("PUT", f"{self.lead_path}/identities", json.dumps({"identities": identities}).encode())
+        say("  her phone, e-mail and Instagram id by API")
 
     def _to_api(self, mine: list[Step]) -> None:
         """One event a request, in our own words."""
@@ -102,7 +119,7 @@ class Demo:
             event = {
                 "source": step.source,
                 "eventType": step.event_type,
-                "externalEventId": self._sent(step),
+                "externalEventId": f"evt_{uuid.uuid4()}",
                 "occurredAt": step.occurred_at.isoformat(),
                 "payload": step.payload,
             }
@@ -136,47 +153,16 @@ class Demo:
                 QueueUrl=self.stack["queues"]["ingest"], MessageBody=json.dumps(self._envelope(step))
             )
 
-    def _to_webhook(self, mine: list[Step]) -> None:
-        """As Stripe does: the raw body, signed with the endpoint's secret."""
-        for step in mine:
-            body = json.dumps(self._stripe_event(step), indent=2, ensure_ascii=False).encode()
-            sent_at = str(int(time.time()))
-            secret = self.stack["webhookSecrets"]["stripe"].encode()
-            signature = hmac.new(secret, f"{sent_at}.".encode() + body, hashlib.sha256).hexdigest()
-            self._call(
-                "POST",
-                f"/v1/webhooks/stripe/{self.stack['organizationId']}",
-                body,
-                {"stripe-signature": f"t={sent_at},v1={signature}"},
-            )
-
-    def _stripe_event(self, step: Step) -> Json:
-        """A finished checkout. Our lead id travels in ``metadata``, where the shop's page planted it."""
-        sale = step.payload
-        return {
-            "id": self._sent(step),
-            "object": "event",
-            "api_version": "2025-03-31.basil",
-            "created": int(step.occurred_at.timestamp()),
-            "livemode": False,
-            "type": "checkout.session.completed",
-            "data": {
-                "object": {
-                    "id": f"cs_test_{uuid.uuid4().hex}",
-                    "object": "checkout.session",
-                    "mode": "payment",
-                    "payment_status": "paid",
-                    "amount_total": sale["amount_total"],
-                    "currency": sale["currency"],
-                    "payment_method_types": sale["payment_method_types"],
-                    "client_reference_id": self.lead,
-                    "metadata": {
-                        "leadId": self.lead,
-                        **{key: sale[key] for key in ("productId", "productName", "category")},
-                    },
-                }
-            },
-        }
+    def _to_webhooks(self, now: datetime) -> None:
+        """As the providers do, each with its own signature; none of them has a token of ours."""
+        secrets = self.stack["webhookSecrets"]
+        for each in deliveries(self.person, secrets, now):
+            path = f"/v1/webhooks/{each.provider}/{self.stack['organizationId']}"
+            self._call("POST", path, each.body, each.headers, token=False)
+            self.sent |= {(each.provider, event_type): Entrance.WEBHOOK for event_type in each.becomes}
+            say(f"  1 by webhook of {each.provider}: {', '.join(each.becomes)}")
+        if untold := sorted(set(secrets) - set(PROVIDERS)):
+            say(f"  no part of the story: {', '.join(untold)}")
 
     def _envelope(self, step: Step) -> Json:
         """The CloudEvents envelope that all domains speak."""
@@ -185,26 +171,28 @@ class Demo:
             "specversion": "1.0",
             "type": f"{domain}.{step.event_type.replace('_', '-')}",
             "source": step.source,
-            "id": self._sent(step),
+            "id": f"evt_{uuid.uuid4()}",
             "time": step.occurred_at.isoformat(),
             "datacontenttype": "application/json",
-            "data": {"organizationId": self.stack["organizationId"], "leadId": self.lead, **step.payload},
+            "data": {"organizationId": self.stack["organizationId"], "leadId": self.person.lead, **step.payload},
         }
 
-    def _sent(self, step: Step) -> str:
-        """A new external id, written down with the entrance that the event takes."""
-        external_id = f"evt_{uuid.uuid4()}"
-        self.sent[external_id] = step.entrance
-        return external_id
-
-    def _call(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> Any:
-        """One request with the organisation's token; answers the JSON of its response."""
-        token = self.stack["tokens"][self.stack["organizationId"]]
+    def _call(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        *,
+        token: bool = True,
+    ) -> Any:
+        """One request, with the organisation's token unless told otherwise; answers the JSON of its response."""
+        ticket = {"authorization": f"Bearer {self.stack['tokens'][self.stack['organizationId']]}"} if token else {}
         request = urllib.request.Request(
             self.stack["apiUrl"] + path,
             data=body,
             method=method,
-            headers={"authorization": f"Bearer {token}", "content-type": "application/json", **(headers or {})},
+            headers={**ticket, "content-type": "application/json", **(headers or {})},
         )
         try:
             with urllib.request.urlopen(request, timeout=HTTP_SECONDS) as response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any, Final
 
 from rich.console import Console
@@ -10,24 +11,25 @@ from rich.table import Table
 
 from tools.local.demo import Demo
 
-HIDDEN: Final = frozenset({"currency"})
+HIDDEN: Final = frozenset({"amount", "currency", "mediaType"})
+"""Fields of a payload that the line leaves out or has said already."""
 WIDTH: Final = 140
 """Columns where the output is no terminal."""
 
 
-def show(demo: Demo, items: list[dict[str, Any]]) -> None:
-    """Prints the table of the timeline and the URLs."""
+def show(demo: Demo, items: list[dict[str, Any]], identities: list[dict[str, Any]]) -> None:
+    """Prints the table of the timeline, what the lead is known by, and the URLs."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH)
     stack = demo.stack
     table = Table(
-        title=f"Timeline of {demo.lead} ({stack['organizationId']}), as the API tells it", title_justify="left"
+        title=f"Timeline of {demo.person.lead} ({stack['organizationId']}), as the API tells it", title_justify="left"
     )
     for heading in ("occurred at (UTC)", "event", "source", "came by", "what"):
         table.add_column(heading, overflow="fold")
     for item in items:
-        entrance = demo.sent.get(item.get("externalEventId", ""))
+        entrance = demo.sent.get((item["source"], item["eventType"]))
         table.add_row(
             item["occurredAt"][:19].replace("T", " "),
             item["eventType"],
@@ -38,6 +40,9 @@ def show(demo: Demo, items: list[dict[str, Any]]) -> None:
     console.print()
     console.print(table)
     console.print()
+    kinds = Counter(each["kind"] for each in identities)
+    known = ", ".join(f"{kind} ×{count}" if count > 1 else kind for kind, count in kinds.items())
+    console.print(f"known by   {known}; customer is a provider's own id of her", soft_wrap=True, highlight=False)
     url = stack["apiUrl"]
     console.print(f"API        {url}", soft_wrap=True, highlight=False)
     console.print(f"reference  {url}/docs", soft_wrap=True, highlight=False)
@@ -51,12 +56,14 @@ def show(demo: Demo, items: list[dict[str, Any]]) -> None:
 
 
 def _what(item: dict[str, Any]) -> str:
-    """The payload in a line."""
+    """The payload in a line: what is neither an id nor a list."""
     payload: dict[str, Any] = item["payload"]
-    amount = f"{payload['amount']} {payload.get('currency', '')}" if "amount" in payload else None
-    parts = [amount] if amount else []
+    parts = [f"{payload['amount']} {payload.get('currency', '')}"] if "amount" in payload else []
     for name, value in payload.items():
-        if name in HIDDEN or name == "amount" or name.endswith("Id") or value is None:
-            continue
-        parts.append(value if isinstance(value, str) else f"{name} {json.dumps(value, ensure_ascii=False)}")
-    return " · ".join(parts)[:90]
+        if isinstance(value, str) and name not in HIDDEN and not name.endswith("Id"):
+            parts.append(value)
+        elif isinstance(value, bool | int | float) and name not in HIDDEN:
+            parts.append(f"{name} {json.dumps(value)}")
+    attribution = payload.get("attribution", {})
+    via = [str(attribution[name]) for name in ("source", "campaign") if name in attribution]
+    return " · ".join([*parts, *(["via " + "/".join(via)] if via else [])])[:90]

@@ -1,11 +1,13 @@
 """The demo's story: ten days in the life of a lead of an invented school, told by every entrance there is.
 
-Mariana finds a course on the web, asks about it on WhatsApp, hesitates at the price, gets a campaign and a coupon,
-pays at Stripe, subscribes to the community and needs help once. Nothing here is about a real person.
+Mariana finds a course on the web, asks about it on Instagram and WhatsApp, hesitates at the price, gets a campaign, leaves a
+cart at Hotmart, pays at Stripe, buys a book at the school's Shopify shop, and needs help once. What providers tell of it is in
+``deliveries``. Nothing here is about a real person.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,12 +24,32 @@ class Entrance(StrEnum):
     CLOUDEVENTS = "API, CloudEvents"
     BUS = "event bus"
     QUEUE = "SQS queue"
-    WEBHOOK = "Stripe webhook"
+    WEBHOOK = "webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """The lead, by all the names under which somebody knows her; invented anew for every run."""
+
+    lead: str
+    """In our own systems. Stripe and the site get it from us and hand it back."""
+    email: str
+    phone: str
+    """A Brazilian mobile in E.164: country, area, then nine digits, the first of them a 9."""
+    instagram: str
+    """Instagram's id of her: it tells neither phone nor e-mail."""
+
+    @classmethod
+    def invented(cls) -> Person:
+        """Somebody whom nobody has met: a second run must not find the first one's lead."""
+        unique = secrets.token_hex(4)
+        digits = f"{secrets.randbelow(10**8):08d}"
+        return cls(f"lead_{unique}", f"mariana.{unique}@example.com", f"+55829{digits}", f"17900000{digits}")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that happens to the lead."""
+    """One thing that happens to the lead, as a service of the platform tells it."""
 
     entrance: Entrance
     source: str
@@ -39,24 +61,6 @@ class Step:
 SCRIPT: Final[tuple[tuple[Entrance, str, str, float, dict[str, Any]], ...]] = (
     # entrance, source, event type, days before now, payload
     (Entrance.API, "web", "product_viewed", 10.0, COURSE),
-    (
-        Entrance.API,
-        "web",
-        "form_submitted",
-        9.98,
-        {
-            "formId": "aula-gratis",
-            "formName": "Aula gratuita",
-            "responses": [{"question": "Qual o seu objetivo?", "answer": "Conseguir meus primeiros clientes"}],
-        },
-    ),
-    (
-        Entrance.BUS,
-        "messaging_service",
-        "conversation_started",
-        9.2,
-        {"channel": "whatsapp", "context": "Resposta ao convite da aula gratuita"},
-    ),
     (
         Entrance.CLOUDEVENTS,
         "ai_agents_service",
@@ -99,13 +103,6 @@ SCRIPT: Final[tuple[tuple[Entrance, str, str, float, dict[str, Any]], ...]] = (
         "discount_requested",
         4.88,
         {"context": "Tem cupom para pagar no Pix?", "productId": COURSE["productId"]},
-    ),
-    (
-        Entrance.WEBHOOK,
-        "stripe",
-        "purchase_completed",
-        4.8,
-        {**COURSE, "amount_total": 39760, "currency": "brl", "payment_method_types": ["pix"]},
     ),
     (
         Entrance.BUS,

@@ -10,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from tools.benchmarks.corpus import read
 from tools.raw_dictionary.build import build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,10 +25,11 @@ def main() -> int:
     if target.exists():
         print(f"{target.name} exists; a dictionary is never made anew.", file=sys.stderr)
         return 1
-    files = sorted((ROOT / "tests/samples").glob("*/*.json"))
-    dictionary = build(file.read_text(encoding="utf-8") for file in files)
+    samples = read("repository", ROOT / "tests/samples", "org_repository")
+    texts = sorted({draft.raw_payload for draft in samples.drafts if draft.raw_payload})
+    dictionary = build(texts)
     target.write_bytes(dictionary)
-    print(f"{target.name}: {len(dictionary)} bytes from {len(files)} samples")
+    print(f"{target.name}: {len(dictionary)} bytes from {len(texts)} raw payloads")
     return 0
 
 

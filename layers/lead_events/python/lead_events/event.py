@@ -18,7 +18,7 @@ from typing import Final, Self
 from uuid import UUID
 
 from lead_events.errors import ConflictError, InvalidError, LeadEventsError, RejectedError
-from lead_events.instants import format_instant, from_microseconds, to_microseconds
+from lead_events.instants import EPOCH, format_instant, from_microseconds, to_microseconds
 from lead_events.names import ID_PATTERN, lead_key
 from lead_events.strict_json import Json
 
@@ -167,6 +167,8 @@ class StoredEvent(LeadEvent):
 
     event_id: str
     schema_version: int = SCHEMA_VERSION
+    stored_at: datetime = field(default=EPOCH, compare=False)
+    """When the store wrote it, to the second; 1970 before it is stored and from an index, which does not hold it."""
 
     @classmethod
     def first(cls, event: LeadEvent) -> Self:

@@ -28,6 +28,7 @@ class Attribute(StrEnum):
     EVENT_TYPE_OCCURRED_AT = "eventType#occurredAt"
     SCHEMA_VERSION = "schemaVersion"
     DATA_CONTENT_TYPE = "dataContentType"
+    STORED_AT = "storedAt"
     TTL = "ttl"
 
 

@@ -11,7 +11,9 @@ from lead_events.errors import FieldError
 from lead_events.event import EventKey, IdentityKind, StoredEvent
 
 if TYPE_CHECKING:
+    from lead_events.catalogue import Category
     from lead_events.idempotency import Claim  # Powertools and boto3 with it: not for who only needs a queue
+    from lead_events.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,22 @@ class Bus(Protocol):
 
     def publish(self, entries: Sequence[dict[str, Any]]) -> None:
         """Publish CloudEvents envelopes; returning means that the bus has every one."""
+        ...
+
+
+class MemoryStore(Protocol):
+    """Lead memories. Every method raises ``UnavailableError`` where the store does not answer."""
+
+    def get(self, organization_id: str, lead_id: str, category: Category) -> Memory:
+        """Read one memory, strongly consistent; one of version 0 where there is none."""
+        ...
+
+    def of_lead(self, organization_id: str, lead_id: str) -> list[Memory]:
+        """All memories of a lead, strongly consistent, in the order of the categories."""
+        ...
+
+    def put(self, memory: Memory) -> bool:
+        """Store ``memory`` if the stored version is the one before; ``False`` where another has written since."""
         ...
 
 

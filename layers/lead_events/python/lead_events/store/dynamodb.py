@@ -6,6 +6,7 @@ Both are written by conditional puts alone. A failed condition brings the item t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +14,7 @@ from lead_events.aws_errors import translated
 from lead_events.errors import UnavailableError
 from lead_events.event import EventKey, StoredEvent
 from lead_events.idempotency import Claim
-from lead_events.instants import format_instant
+from lead_events.instants import format_instant, now
 from lead_events.names import Attribute, ClaimAttribute, Index, lead_key
 from lead_events.ports import ObjectStore, Page, Position, TimelineQuery
 from lead_events.raw_payload import RawReference
@@ -41,7 +42,7 @@ class DynamoDbEvents:
 
     def append(self, event: StoredEvent) -> StoredEvent | None:
         ttl = int((event.received_at + self._retention).timestamp()) if self._retention else None
-        item, reference = item_of(event, ttl)
+        item, reference = item_of(replace(event, stored_at=now()), ttl)
         if reference is not None:
             # Before the item, so that no item refers to nothing; the key is the content's hash, so doing it again is harmless.
             self._objects.put(reference.key, event.raw_payload or "")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lead_events.errors import TooLargeError
 from lead_events.event import SCHEMA_VERSION, EventKey, SourceType, StoredEvent
-from lead_events.instants import format_instant, parse_instant
+from lead_events.instants import format_instant, from_unix_seconds, parse_instant
 from lead_events.limits import MAX_ITEM_BYTES, size_of
 from lead_events.names import Attribute, ids_of
 from lead_events.raw_payload import RawReference, choose, decompress, object_key
@@ -45,6 +45,7 @@ def item_of(event: StoredEvent, ttl: int | None) -> tuple[Item, RawReference | N
         Attribute.EVENT_ID: event.event_id,
         Attribute.EVENT_TYPE_OCCURRED_AT: f"{event.event_type}#{occurred_at}",
         Attribute.SCHEMA_VERSION: event.schema_version,
+        Attribute.STORED_AT: int(event.stored_at.timestamp()),
     } | {name: value for name, value in optional.items() if value not in (None, "")}
     size = sum(len(name) + size_of(value) for name, value in item.items())
     if size > MAX_ITEM_BYTES - _HEADROOM:
@@ -88,6 +89,7 @@ def event_of(item: Item, raw_payload: str | None = None) -> StoredEvent:
         raw_payload=raw_payload,
         event_id=item[Attribute.EVENT_ID],
         schema_version=int(item.get(Attribute.SCHEMA_VERSION, SCHEMA_VERSION)),
+        stored_at=from_unix_seconds(item.get(Attribute.STORED_AT, 0), Attribute.STORED_AT),
     )
 
 

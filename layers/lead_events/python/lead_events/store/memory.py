@@ -35,7 +35,7 @@ class InMemoryEvents:
         self._lock = threading.Lock()
 
     def append(self, event: StoredEvent) -> StoredEvent | None:
-        item, reference = item_of(event, ttl=None)
+        item, reference = item_of(replace(event, stored_at=now()), ttl=None)
         raw = event.raw_payload if reference else raw_form(item)
         assert raw is None or isinstance(raw, str)
         with self._lock:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events.aws_errors import translated
 from lead_events.errors import FieldError
 from lead_events.instants import format_instant, parse_instant
-from lead_events.names import Index, RejectionAttribute
+from lead_events.names import ORGANIZATIONS_PREFIX, Index, RejectionAttribute
 from lead_events.ports import ObjectStore, Rejection, RejectionPage, StoredRejection
-from lead_events.raw_payload import RawReference, choose, object_key
+from lead_events.raw_payload import RawReference, choose
 from lead_events.rejecting import rejected_event_id
 from lead_events.store.items import Item, raw_form
 from lead_events.store.wire import item_from_wire, item_to_wire
@@ -17,8 +18,6 @@ from lead_events.store.wire import item_from_wire, item_to_wire
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-_FOLDER: Final = "rejected"
-"""In the place of a lead in the key of a raw payload."""
 _OTHER_BYTES: Final = 600
 
 
@@ -32,7 +31,8 @@ class DynamoDbRejections:
 
     def keep(self, rejection: Rejection) -> str:
         raw = rejection.raw_payload
-        key = object_key(rejection.organization_id, _FOLDER, raw.encode())
+        # Not among the leads: one of them may be called "rejected".
+        key = f"{ORGANIZATIONS_PREFIX}{rejection.organization_id}/rejected/{hashlib.sha256(raw.encode()).hexdigest()}"
         form = choose(raw, _OTHER_BYTES, key=key)
         if isinstance(form, RawReference):
             self._objects.put(form.key, raw)
