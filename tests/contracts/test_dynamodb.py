@@ -51,7 +51,8 @@ def test_an_item_has_the_attribute_names_of_the_seeds_and_ours_to_the_letter(
     )
     aws_events.append(event)
     assert raw_item(aws, event) == {
-        "leadOrganizationId": {"S": "ORG#org_A#LEAD#lead_1"}, "occurredAtId": {"S": f"2026-03-25T14:00:00.000000Z#{event.event_id[4:]}"},
+        "leadOrganizationId": {"S": "ORG#org_A#LEAD#lead_1"},
+        "occurredAtId": {"S": f"2026-03-25T14:00:00.000000Z#{event.event_id[4:]}"},
         "sourceType": {"S": "INTERNAL"}, "source": {"S": "billing_service"}, "eventType": {"S": "subscription_created"},
         "objectId": {"S": "o"}, "objectIdRef": {"S": "r"}, "payload": {"M": {"planId": {"S": "p"}, "amount": {"N": "99.9"}}},
         "rawPayload": {"S": "{}"}, "externalEventId": {"S": "e-1"}, "receivedAt": {"S": "2026-03-25T14:00:00.000000Z"},
@@ -134,7 +135,8 @@ def client_error(code: str, message: str = "ana.teste@example.org") -> ClientErr
 
 @pytest.mark.parametrize(
     "error",
-    [client_error("ProvisionedThroughputExceededException"), client_error("InternalServerError"), client_error("AccessDeniedException"),
+    [client_error("ProvisionedThroughputExceededException"), client_error("InternalServerError"),
+    client_error("AccessDeniedException"),
      client_error("ValidationException"), EndpointConnectionError(endpoint_url="https://x")],
 )  # fmt: skip
 def test_whatever_aws_answers_is_unavailable_and_quotes_nothing(
@@ -181,7 +183,7 @@ def test_keys_that_a_batch_left_unread_are_read_again_and_at_last_unavailable(
         aws_events.append(each)
     original = aws.dynamodb.batch_get_item
 
-    def reluctant(RequestItems: Any) -> Any:
+    def reluctant(*, RequestItems: Any) -> Any:  # noqa: N803  # boto3's name
         [(table, asked)] = RequestItems.items()
         answer = original(RequestItems={table: asked | {"Keys": asked["Keys"][:2]}})
         rest = asked["Keys"][2:]
@@ -189,9 +191,11 @@ def test_keys_that_a_batch_left_unread_are_read_again_and_at_last_unavailable(
 
     monkeypatch.setattr(aws.dynamodb, "batch_get_item", reluctant)
     assert [each.raw_payload for each in by_type(aws_events).events] == ["0", "1", "2", "3", "4"]
-    monkeypatch.setattr(
-        aws.dynamodb, "batch_get_item", lambda RequestItems: {"Responses": {}, "UnprocessedKeys": dict(RequestItems)}
-    )
+
+    def unwilling(**request: Any) -> Any:
+        return {"Responses": {}, "UnprocessedKeys": request["RequestItems"]}
+
+    monkeypatch.setattr(aws.dynamodb, "batch_get_item", unwilling)
     with pytest.raises(UnavailableError):
         by_type(aws_events)
 
@@ -220,7 +224,8 @@ def test_a_timeline_is_read_consistently_from_the_table_and_by_type_from_its_ind
 @pytest.mark.parametrize(
     ("value", "wire"),
     [
-        (Decimal("100.00"), "100"), (10**44, "1E+44"), (Decimal("1E-7"), "0.0000001"), (Decimal("-0.50"), "-0.5"), (Decimal("-0"), "0"),
+        (Decimal("100.00"), "100"), (10**44, "1E+44"), (Decimal("1E-7"), "0.0000001"), (Decimal("-0.50"), "-0.5"),
+        (Decimal("-0"), "0"),
         (Decimal("1E-130"), "1E-130"), (12345678901234567890123456789012345678, "12345678901234567890123456789012345678"),
     ],
 )  # fmt: skip

@@ -115,7 +115,8 @@ def test_any_payload_is_read_back_exactly(events: EventStore, payload: Any) -> N
 
 
 RAWS = [
-    "", "{}", ' { "a" : 1.50, "a" : 2 }\r\n', '{"note":"R\\u0026D caf\\u00e9 \\ud83d\\ude00","url":"https:\\/\\/x","total":10.00 }\n',
+    "", "{}", ' { "a" : 1.50, "a" : 2 }\r\n',
+    '{"note":"R\\u0026D caf\\u00e9 \\ud83d\\ude00","url":"https:\\/\\/x","total":10.00 }\n',
     "\x00\x01\x7f", "é😀" * 300, "\\" * 5_000, json.dumps([{"name": "Ana", "n": n} for n in range(60)]),
     "a" * 1_000, NOISE[:1_000], "a" * 100_000, NOISE[:100_000], NOISE[:16_385], "a" * 900_000, NOISE, "é" * 450_000,
 ]  # fmt: skip
@@ -196,7 +197,8 @@ def test_events_of_one_type_and_one_instant_are_each_given_once(events: EventSto
 @pytest.mark.parametrize(
     ("start", "end", "expected"),
     [
-        (None, None, [0, 1, 2, 3]), (0, 0, []), (1, 0, []), (0, 1, [0]), (1, 3, [1, 2]), (1, None, [1, 2, 3]), (None, 2, [0, 1]),
+        (None, None, [0, 1, 2, 3]), (0, 0, []), (1, 0, []), (0, 1, [0]), (1, 3, [1, 2]), (1, None, [1, 2, 3]),
+        (None, 2, [0, 1]),
         (3, 4, [3]), (4, None, []), (None, 0, []), (0.000001, 1.000001, [1]), (0.000001, 1, []),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The functions wired as they are deployed, with AWS as moto plays it. Tests of a module share it, each with an organisation."""
+"""The functions wired as they are deployed, with AWS as moto plays it; each test has an organisation of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The composition root builds each part once, late, and forgets all of it when told to; secrets are read as seldom as they may."""
+"""The composition root builds each part once, late, and forgets all when told to; secrets are read seldom."""
 
 from __future__ import annotations
 
@@ -17,7 +17,19 @@ from lead_events.store import secrets as secrets_module
 from lead_events.store.secrets import MAX_AGE_SECONDS, MAX_KNOWN, MIN_AGE_SECONDS, SecretsManagerWebhookSecrets
 from tests.support.aws import SECRET_PREFIX, webhook_secret
 
-PARTS = ("executor", "objects", "events", "claims", "pipeline", "queries", "webhooks", "resolver", "rejections", "bus", "cursors")
+PARTS = (
+    "executor",
+    "objects",
+    "events",
+    "claims",
+    "pipeline",
+    "queries",
+    "webhooks",
+    "resolver",
+    "rejections",
+    "bus",
+    "cursors",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +121,9 @@ def secrets(provider: Counted, clock: Time) -> SecretsManagerWebhookSecrets:
 
 
 def change(organization_id: str, value: str) -> None:
-    boto3.client("secretsmanager").put_secret_value(SecretId=f"{SECRET_PREFIX}/stripe/{organization_id}", SecretString=value)
+    boto3.client("secretsmanager").put_secret_value(
+        SecretId=f"{SECRET_PREFIX}/stripe/{organization_id}", SecretString=value
+    )
 
 
 def test_secrets_are_read_once_in_five_minutes_and_a_fresh_look_at_most_every_ten_seconds(
@@ -141,7 +155,9 @@ def test_a_missing_secret_is_none_and_remembered_as_such(
     assert secrets.get("stripe", "org_none", fresh=True) == ["made"]
 
 
-@pytest.mark.parametrize("value", ["", "text", "[]", '"a"', "{}", '{"secrets":"a"}', '{"secrets":[1]}', '{"secrets":null}'])
+@pytest.mark.parametrize(
+    "value", ["", "text", "[]", '"a"', "{}", '{"secrets":"a"}', '{"secrets":[1]}', '{"secrets":null}']
+)
 def test_a_secret_of_another_shape_is_none(secrets: SecretsManagerWebhookSecrets, clock: Time, value: str) -> None:
     organization_id = f"org_{abs(hash(value))}"
     webhook_secret("stripe", organization_id, "good")
@@ -168,7 +184,9 @@ def test_any_other_failure_is_unavailable_and_not_remembered(
     assert secrets.get("stripe", "org_denied") == ["good"]
 
 
-def test_invented_organisations_do_not_fill_the_memory(secrets: SecretsManagerWebhookSecrets, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invented_organisations_do_not_fill_the_memory(
+    secrets: SecretsManagerWebhookSecrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(secrets, "_fetch", lambda _: [])
     for number in range(MAX_KNOWN * 2):
         secrets.get("stripe", f"org_{number}")

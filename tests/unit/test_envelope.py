@@ -46,7 +46,8 @@ def test_batch_and_binary_mode_are_told_by_media_type_and_headers() -> None:
 
 @pytest.mark.parametrize(
     "content_type",
-    ["text/xml", "text/plain", "application/cloudevents+xml", "application/cloudevents+avro", "application/x-www-form-urlencoded",
+    ["text/xml", "text/plain", "application/cloudevents+xml", "application/cloudevents+avro",
+    "application/x-www-form-urlencoded",
      "application/json; charset=iso-8859-1", "application/vnd.acme+json"],
 )  # fmt: skip
 def test_other_media_types_are_unsupported(content_type: str) -> None:
@@ -122,7 +123,8 @@ def test_base64_data_beside_data_or_of_other_characters_is_invalid(changes: dict
         ({"type": None}, "type"), ({"type": ""}, "type"), ({"type": 1}, "type"),
         ({"id": None}, "id"), ({"id": ""}, "id"), ({"id": 5}, "id"), ({"id": "a" * 256}, "id"), ({"id": "a\x00b"}, "id"),
         ({"source": ""}, "source"), ({"source": []}, "source"), ({"subject": ""}, "subject"), ({"subject": "a\x00"}, "subject"),
-        ({"time": 1714557600}, "time"), ({"time": "1714557600"}, "time"), ({"time": "2024-05-01"}, "time"), ({"time": ""}, "time"),
+        ({"time": 1714557600}, "time"), ({"time": "1714557600"}, "time"), ({"time": "2024-05-01"}, "time"),
+        ({"time": ""}, "time"),
         ({"datacontenttype": ""}, "datacontenttype"), ({"ext": {"a": 1}}, "ext"), ({"ext": []}, "ext"),
     ],
 )  # fmt: skip
@@ -163,7 +165,7 @@ def test_binary_mode_takes_attributes_from_headers_and_data_from_the_body() -> N
     }
     read = read_binary(headers, b"123")
     assert (read.id, read.source, read.subject, read.data, read.text) == ("b-1", "/s", "João", 123, "123")
-    assert format_instant(read.time or pytest.fail()) == "2024-05-01T10:00:00.000000Z"
+    assert format_instant(read.time or pytest.fail("no time")) == "2024-05-01T10:00:00.000000Z"
 
 
 @pytest.mark.parametrize("body", [b'{"a":1}', b"[1]", b'"text"', b"123", b"null"])
@@ -231,7 +233,8 @@ def test_a_message_that_is_neither_is_rejected(text: str) -> None:
 
 
 def test_what_we_send_is_valid_as_a_cloudevent_and_by_the_organisations_contract() -> None:
-    sent = write(type="lead.event-recorded", id=ENVELOPE_ID, source="lead_events", time=parse_instant("2026-03-25T14:00:00Z", "t"),
+    sent = write(type="lead.event-recorded", id=ENVELOPE_ID, source="lead_events",
+    time=parse_instant("2026-03-25T14:00:00Z", "t"),
                  data={"a": 1}, subject="lead-1")  # fmt: skip
     read = read_structured(json.dumps(sent))
     assert (read.type, read.id, read.source, read.subject) == (

@@ -24,7 +24,8 @@ from tests.support.clock import START
 SOURCES = st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="#"), min_size=1, max_size=5)
 NAMES = st.text("ab#\x1f:/", min_size=1, max_size=5)
 PAYLOADS: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.text("ab1n.", max_size=3) | st.integers(-20, 20) | st.sampled_from([Decimal("1.5"), Decimal("1E+3")]),
+    st.none() | st.booleans() | st.text("ab1n.", max_size=3) | st.integers(-20,
+    20) | st.sampled_from([Decimal("1.5"), Decimal("1E+3")]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab", max_size=2), inner, max_size=3),
     max_leaves=8,
 )  # fmt: skip
@@ -154,7 +155,9 @@ def test_a_shared_fact_is_claimed_instead_of_the_external_id_and_by_whoever_tell
         Claim.of(stored_event(shared_fact=fact, external_event_id=each, payload={"n": n}))
         for each, n in (("e-1", 1), ("e-1", 2), ("e-2", 1))
     )
-    assert one and same and other
+    assert one
+    assert same
+    assert other
     assert one.claim_id == same.claim_id == other.claim_id == claim_id("org_A", "billing_service", "sale:1")
     assert not one.contradicts(same)
     assert one.contradicts(other)
@@ -163,7 +166,9 @@ def test_a_shared_fact_is_claimed_instead_of_the_external_id_and_by_whoever_tell
 def test_the_persistence_layer_tells_new_same_and_other_content() -> None:
     layer = ClaimPersistence(InMemoryClaims().claim)
     first, same, other = (Claim.of(stored_event(payload={"n": n})) for n in (1, 1, 2))
-    assert first and same and other
+    assert first
+    assert same
+    assert other
     layer.save_inprogress(asdict(first))
     with pytest.raises(IdempotencyItemAlreadyExistsError) as caught:
         layer.save_inprogress(asdict(same))

@@ -46,7 +46,9 @@ print(json.dumps(names))
 
 def run(code: str, *folders: Path) -> list[str]:
     path = os.pathsep.join(map(str, folders))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": path})
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": path}
+    )
     assert done.returncode == 0, done.stderr
     found: list[str] = json.loads(done.stdout)
     return found

@@ -149,7 +149,7 @@ def test_a_bound_that_is_no_day_of_ours_is_invalid_time(text: str) -> None:
     assert caught.value.code == "invalid_time"
 
 
-@pytest.mark.parametrize("value", [1714557600, "1714557600", Decimal("1714557600"), Decimal("1.7145576E+9")])
+@pytest.mark.parametrize("value", [1714557600, "1714557600", Decimal(1714557600), Decimal("1.7145576E+9")])
 def test_unix_seconds_are_seconds_whatever_their_size(value: object) -> None:
     assert format_instant(from_unix_seconds(value, "created")) == TEN
 

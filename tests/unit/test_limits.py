@@ -46,7 +46,8 @@ def test_numbers_within_the_limits_are_stored_exactly(number: str) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    ["1e400", "1e126", "-1e126", "9e-131", "1e-400", "1." + "1" * 38, "123456789012345678901234567890123456789", "0." + "1" * 39],
+    ["1e400", "1e126", "-1e126", "9e-131", "1e-400", "1." + "1" * 38, "123456789012345678901234567890123456789",
+    "0." + "1" * 39],
 )  # fmt: skip
 def test_numbers_beyond_the_limits_are_invalid_never_rounded(number: str) -> None:
     value = Decimal(number)
@@ -99,7 +100,8 @@ def test_a_payload_below_the_limit_fits_whatever_stands_beside_it(note: str) -> 
     longest = "😀" * 255
     event = stored_event(
         organization_id="o" * 64, lead_id="l" * 64, source="s" * 100, event_type="t" * 100, payload=payload,
-        external_event_id=longest, object_id=longest, object_id_ref=longest, data_content_type="😀" * 1024, raw_payload="x" * 900_000,
+        external_event_id=longest, object_id=longest, object_id_ref=longest, data_content_type="😀" * 1024,
+        raw_payload="x" * 900_000,
     )  # fmt: skip
     item_of(event, ttl=10**10)
 

@@ -137,7 +137,7 @@ def test_an_unavailable_store_is_an_exception_and_not_an_outcome() -> None:
 
 
 def test_an_error_of_the_claim_store_that_is_not_ours_is_raised_too() -> None:
-    world = World(0, error=lambda: ZeroDivisionError())
+    world = World(0, error=ZeroDivisionError)
     with pytest.raises(Exception, match="Failed to save") as caught:
         world.pipeline.process(draft())
     assert isinstance(caught.value.__cause__ or caught.value.args[-1], ZeroDivisionError)

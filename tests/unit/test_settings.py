@@ -38,7 +38,8 @@ def test_settings_are_what_the_stacks_set() -> None:
 @pytest.mark.parametrize(
     ("name", "read"),
     [
-        (Env.EVENTS_TABLE, StoreSettings.read), (Env.CLAIMS_TABLE, StoreSettings.read), (Env.INGEST_QUEUE_URL, WebhookSettings.read),
+        (Env.EVENTS_TABLE, StoreSettings.read), (Env.CLAIMS_TABLE, StoreSettings.read),
+        (Env.INGEST_QUEUE_URL, WebhookSettings.read),
         (Env.WEBHOOK_SECRET_PREFIX, WebhookSettings.read), (Env.RAW_BUCKET, settings.raw_bucket),
         (Env.CURSOR_SECRET, settings.cursor_secret_name), (Env.TOKEN_ORGANIZATIONS_PREFIX, settings.token_organizations_prefix),
     ],
