@@ -32,7 +32,7 @@ help: ## list the targets
 # ---------------------------------------------------------------------------------------------- the local twin
 
 .PHONY: run
-run: $(DEV) $(TWIN) $(NODE) ## the main job: start the twin, send events through every entrance, show the timeline (ONCE=1: then end)
+run: $(DEV) $(TWIN) $(NODE) ## the main job: start the twin, send events through every entrance, show timeline and memories (ONCE=1: then end)
 	@exec $(BIN)/python -m tools.local run
 
 .PHONY: up

@@ -8,7 +8,7 @@ from aws_cdk import ArnFormat, CfnOutput, Duration, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from lead_events.names import INBOX_PREFIX, ORGANIZATIONS_PREFIX, Env
+from lead_events.names import INBOX_PREFIX, ORGANIZATIONS_PREFIX, Env, OrganizationCategory
 from stacks.constructs import grants
 from stacks.constructs.assets import Assets
 from stacks.constructs.event_bus import EventBus
@@ -18,7 +18,10 @@ from stacks.constructs.identity import Identity, TokenIssuer
 from stacks.constructs.ingest_queue import IngestQueue
 from stacks.constructs.layers import Layers
 from stacks.constructs.nag import exempt
+from stacks.constructs.organization_queue import OrganizationQueue
+from stacks.constructs.reprocessing_queue import ReprocessingQueue
 from stacks.constructs.stack_options import StackOptions
+from stacks.constructs.table_stream import StreamConsumer
 from stacks.settings import OidcIssuer, Settings
 from stacks.stateful import StatefulStack
 
@@ -26,10 +29,15 @@ API_TIMEOUT: Final = Duration.seconds(20)
 """Below the 30 s after which API Gateway gives up."""
 
 INGEST_TIMEOUT: Final = Duration.seconds(60)
+STREAM_TIMEOUT: Final = Duration.seconds(120)
+"""A batch takes less than a second, but a lead with a great many events may have to be read whole."""
+REPROCESSOR_TIMEOUT: Final = Duration.seconds(300)
+"""A slice takes some seconds; its last lead is finished, however many events it has."""
 TOKENS_TIMEOUT: Final = Duration.seconds(5)
 """Cognito waits no longer for a trigger."""
 
-LOCAL_TIMEOUT: Final = Duration.seconds(10)
+LOCAL_REPROCESSOR_TIMEOUT: Final = Duration.seconds(30)
+LOCAL_TIMEOUT: Final = Duration.seconds(20)
 """On the local twin a failed message is visible again after about a minute, not six."""
 
 
@@ -60,19 +68,57 @@ class ServicesStack(Stack):
             senders=settings.sender_accounts,
             require_tls=not settings.is_local,
         )
+        self.category_queues = {
+            category: OrganizationQueue(
+                self,
+                f"{category.capitalize()}Queue",
+                function_timeout=ingest_timeout,
+                senders=settings.sender_accounts,
+                require_tls=not settings.is_local,
+            )
+            for category in OrganizationCategory
+        }
         self.event_bus = EventBus(
             self,
             "EventBus",
             name=settings.event_bus_name,
             senders=settings.sender_accounts,
             queue=self.ingest_queue.queue,
+            category_queues={category: each.queue for category, each in self.category_queues.items()},
             local=settings.is_local,
         )
+        reprocessor_timeout = LOCAL_REPROCESSOR_TIMEOUT if settings.is_local else REPROCESSOR_TIMEOUT
+        self.reprocessing_queue = ReprocessingQueue(
+            self, "ReprocessingQueue", function_timeout=reprocessor_timeout, require_tls=not settings.is_local
+        )
+        self.projection = StreamConsumer(self, "Projection", local=settings.is_local)
+        self.publication = StreamConsumer(self, "Publication", local=settings.is_local)
+
         self.api_function = self._api_function()
         self.ingest_function = self._ingest_function(ingest_timeout)
+        self.organizations_function = self._organizations_function(ingest_timeout)
         self.webhooks_function = self._webhooks_function()
-        self.functions = [self.api_function, self.ingest_function, self.webhooks_function]
+        self.projector_function = self._projector_function()
+        self.publisher_function = self._publisher_function()
+        self.reprocessor_function = self._reprocessor_function(reprocessor_timeout)
+        self.stream_functions = [self.projector_function, self.publisher_function]
+        self.functions = [
+            self.api_function,
+            self.ingest_function,
+            self.organizations_function,
+            self.webhooks_function,
+            *self.stream_functions,
+            self.reprocessor_function,
+        ]
         self.ingest_queue.feed(self.ingest_function.function)
+        for queue in self.category_queues.values():
+            queue.feed(self.organizations_function.function)
+        self.reprocessing_queue.feed(self.reprocessor_function.function)
+        self.projection.feed(self.projector_function.function, "Events", stateful.events_table, ("INSERT",))
+        self.publication.feed(self.publisher_function.function, "Events", stateful.events_table, ("INSERT",))
+        self.publication.feed(
+            self.publisher_function.function, "Memories", stateful.memories_table, ("INSERT", "MODIFY")
+        )
 
         self.http_api = LeadEventsApi(
             self,
@@ -87,10 +133,12 @@ class ServicesStack(Stack):
     def _api_function(self) -> ServiceFunction:
         function = self._function(
             "api",
-            description="Lead Events: appends events, reads them back, assigns identities",
-            statements=grants.api_grants(self._stateful),
+            description="Lead Events: appends events, reads events and memories back, assigns identities",
+            statements=grants.api_grants(self._stateful, self.reprocessing_queue.queue),
             environment={
                 **self._store_environment(),
+                **self._reprocessing_environment(),
+                Env.MEMORIES_TABLE: self._stateful.memories_table.table_name,
                 Env.CURSOR_SECRET: self._stateful.cursor_secret_arn,
             },
             timeout=API_TIMEOUT,
@@ -109,6 +157,19 @@ class ServicesStack(Stack):
             memory_mb=1024,
         )
         self._exempt_objects(function, ORGANIZATIONS_PREFIX, INBOX_PREFIX)
+        return function
+
+    def _organizations_function(self, timeout: Duration) -> ServiceFunction:
+        queues = [each.queue for each in self.category_queues.values()]
+        function = self._function(
+            "organizations",
+            description="Lead Events: keeps what billing and offboarding tell about organisations",
+            statements=grants.organizations_grants(self._stateful, queues),
+            environment=self._store_environment(),
+            timeout=timeout,
+            memory_mb=1024,
+        )
+        self._exempt_objects(function, ORGANIZATIONS_PREFIX)
         return function
 
     def _webhooks_function(self) -> ServiceFunction:
@@ -131,6 +192,50 @@ class ServicesStack(Stack):
             f"AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:{prefix}/*]",
             because="One secret per provider and organisation, made by operators; their names end in random letters.",
         )
+        return function
+
+    def _projector_function(self) -> ServiceFunction:
+        return self._function(
+            "projector",
+            description="Lead Events: folds new events into lead memories",
+            statements=grants.projector_grants(self._stateful, self.projection.dead_letters),
+            environment={
+                Env.EVENTS_TABLE: self._stateful.events_table.table_name,
+                Env.MEMORIES_TABLE: self._stateful.memories_table.table_name,
+                Env.STREAM_DEAD_LETTERS_URL: self.projection.dead_letters.queue_url,
+            },
+            timeout=STREAM_TIMEOUT,
+            memory_mb=1024,
+        )
+
+    def _publisher_function(self) -> ServiceFunction:
+        return self._function(
+            "publisher",
+            description="Lead Events: puts new events and changed memories on the bus",
+            statements=grants.publisher_grants(self._stateful, self.publication.dead_letters, self.event_bus.bus),
+            environment={
+                Env.EVENT_BUS: self.event_bus.bus.event_bus_name,
+                Env.STREAM_DEAD_LETTERS_URL: self.publication.dead_letters.queue_url,
+            },
+            timeout=STREAM_TIMEOUT,
+            memory_mb=512,
+        )
+
+    def _reprocessor_function(self, timeout: Duration) -> ServiceFunction:
+        function = self._function(
+            "reprocessor",
+            description="Lead Events: folds the memories of many leads anew",
+            statements=grants.reprocessor_grants(self._stateful, self.reprocessing_queue.queue),
+            environment={
+                **self._reprocessing_environment(),
+                Env.EVENTS_TABLE: self._stateful.events_table.table_name,
+                Env.MEMORIES_TABLE: self._stateful.memories_table.table_name,
+                Env.RAW_BUCKET: self._stateful.raw_bucket.bucket_name,
+            },
+            timeout=timeout,
+            memory_mb=1024,
+        )
+        self._exempt_objects(function, ORGANIZATIONS_PREFIX)
         return function
 
     def _tokens_function(self) -> ServiceFunction:
@@ -167,12 +272,13 @@ class ServicesStack(Stack):
         return self.identity.issuer
 
     def _store_environment(self) -> dict[str, str]:
-        """What whoever appends events reads. Both functions are told of the bus, but only ``ingest`` may publish."""
+        """What whoever appends events reads. All of them are told of the bus, but only ``ingest`` may publish."""
         environment: dict[str, str] = {
             Env.EVENTS_TABLE: self._stateful.events_table.table_name,
             Env.CLAIMS_TABLE: self._stateful.claims_table.table_name,
             Env.IDENTITIES_TABLE: self._stateful.identities_table.table_name,
             Env.REJECTED_EVENTS_TABLE: self._stateful.rejected_events_table.table_name,
+            Env.ORGANIZATIONS_TABLE: self._stateful.organizations_table.table_name,
             Env.IDENTITY_SECRET: self._stateful.identity_secret_arn,
             Env.RAW_BUCKET: self._stateful.raw_bucket.bucket_name,
             Env.EVENT_BUS: self.event_bus.bus.event_bus_name,
@@ -180,6 +286,12 @@ class ServicesStack(Stack):
         if self._settings.retention_days is not None:
             environment[Env.RETENTION_DAYS] = str(self._settings.retention_days)
         return environment
+
+    def _reprocessing_environment(self) -> dict[str, str]:
+        return {
+            Env.REPROCESSINGS_TABLE: self._stateful.reprocessings_table.table_name,
+            Env.REPROCESSING_QUEUE_URL: self.reprocessing_queue.queue.queue_url,
+        }
 
     def _function(
         self,
@@ -221,6 +333,14 @@ class ServicesStack(Stack):
             "EventBusName": self.event_bus.bus.event_bus_name,
             "IngestQueueUrl": self.ingest_queue.queue.queue_url,
             "IngestDlqUrl": self.ingest_queue.dead_letters.queue_url,
+            **{f"{name.capitalize()}QueueUrl": each.queue.queue_url for name, each in self.category_queues.items()},
+            **{
+                f"{name.capitalize()}DlqUrl": each.dead_letters.queue_url for name, each in self.category_queues.items()
+            },
+            "ReprocessingQueueUrl": self.reprocessing_queue.queue.queue_url,
+            "ReprocessingDlqUrl": self.reprocessing_queue.dead_letters.queue_url,
+            "ProjectorDlqUrl": self.projection.dead_letters.queue_url,
+            "PublisherDlqUrl": self.publication.dead_letters.queue_url,
             "UndeliveredDlqUrl": self.event_bus.undelivered.queue_url,
             "WebhookSecretPrefix": self._settings.webhook_secret_prefix,
             **{f"{function.node.id}FunctionName": function.function.function_name for function in self.functions},

@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -101,6 +101,12 @@ PLATFORM_CLIENT: Final = M2mClient(
     organization_id=None,
     scopes=(names.Scope.READ, names.Scope.WRITE, names.Scope.ALL_ORGANIZATIONS),
 )
+OPERATIONS_CLIENT: Final = M2mClient(
+    name="operations",
+    organization_id=None,
+    scopes=(names.Scope.READ, names.Scope.ADMIN, names.Scope.ALL_ORGANIZATIONS),
+)
+"""For people and jobs that look after the service: they start reprocessings, and append nothing."""
 
 MAX_CLIENTS: Final = 50
 
@@ -108,12 +114,13 @@ _DEMO_SCOPES: Final = (names.Scope.READ, names.Scope.WRITE)
 
 DEFAULT_CLIENTS: Final[Mapping[Stage, tuple[M2mClient, ...]]] = {
     Stage.LOCAL: (
-        PLATFORM_CLIENT,
+        # One token for everything: nobody works with three on their own machine.
+        replace(PLATFORM_CLIENT, scopes=tuple(names.Scope)),
         M2mClient(name="org-demo", organization_id="org_demo", scopes=_DEMO_SCOPES),
         M2mClient(name="org-other", organization_id="org_other", scopes=_DEMO_SCOPES),
     ),
-    Stage.DEV: (PLATFORM_CLIENT,),
-    Stage.PROD: (PLATFORM_CLIENT,),
+    Stage.DEV: (PLATFORM_CLIENT, OPERATIONS_CLIENT),
+    Stage.PROD: (PLATFORM_CLIENT, OPERATIONS_CLIENT),
 }
 
 _CLIENT_KEYS: Final = frozenset({"name", "organizationId", "scopes"})

@@ -39,6 +39,9 @@ class StatefulStack(Stack):
         self.claims_table = tables.claims
         self.identities_table = tables.identities
         self.rejected_events_table = tables.rejected_events
+        self.memories_table = tables.memories
+        self.reprocessings_table = tables.reprocessings
+        self.organizations_table = tables.organizations
         self.raw_bucket = RawBucket(
             self, "RawBucket", key=self.key, retain=settings.retains, require_tls=not settings.is_local
         )
@@ -59,6 +62,9 @@ class StatefulStack(Stack):
         CfnOutput(self, "ClaimsTableName", value=self.claims_table.table_name)
         CfnOutput(self, "IdentitiesTableName", value=self.identities_table.table_name)
         CfnOutput(self, "RejectedEventsTableName", value=self.rejected_events_table.table_name)
+        CfnOutput(self, "MemoriesTableName", value=self.memories_table.table_name)
+        CfnOutput(self, "ReprocessingsTableName", value=self.reprocessings_table.table_name)
+        CfnOutput(self, "OrganizationsTableName", value=self.organizations_table.table_name)
         CfnOutput(self, "RawBucketName", value=self.raw_bucket.bucket_name)
         CfnOutput(self, "CursorSecretArn", value=self.cursor_secret_arn)
         CfnOutput(self, "IdentitySecretArn", value=self.identity_secret_arn)

@@ -1,4 +1,4 @@
-"""Publishes events about leads on the event bus. Copy this file into your service: it needs boto3 and nothing else.
+"""Publishes events about leads and organizations on the event bus. Copy this file into your service: it needs boto3 alone.
 
 ::
 
@@ -12,7 +12,8 @@
     )
     publisher.publish([event])
 
-What there is to tell, and its fields: ``docs/internal-events.md``. ``PutEvents`` answers 200 though entries fail; here exactly
+Events about an organization itself name no lead: leave ``lead_id`` out. What there is to tell, and its fields:
+``docs/internal-events.md`` and ``docs/organization-events.md``. ``PutEvents`` answers 200 though entries fail; here exactly
 those are sent again, unchanged, and what could not be sent at all is raised. An event may be sent any number of times: its
 ``id`` makes it stored once. So give an ``id`` of your own (or keep the event) where you may have to begin anew after a crash.
 """
@@ -90,7 +91,7 @@ class Publisher:
         name: str,
         *,
         organization_id: str,
-        lead_id: str,
+        lead_id: str | None = None,
         data: Mapping[str, Any],
         time: datetime | None = None,
         id: str | None = None,
@@ -101,7 +102,8 @@ class Publisher:
         """
         if not _NAME.fullmatch(name):
             raise ValueError("name: lower-case words with hyphens, without the domain")
-        if not _ID.fullmatch(organization_id) or not _ID.fullmatch(lead_id):
+        ids = {"organizationId": organization_id} | ({} if lead_id is None else {"leadId": lead_id})
+        if not all(map(_ID.fullmatch, ids.values())):
             raise ValueError("organization_id, lead_id: 1 to 64 letters, digits, _ or -")
         if {"organizationId", "leadId"} & set(data):
             raise ValueError("data: organizationId and leadId are arguments of their own")
@@ -115,7 +117,7 @@ class Publisher:
             "source": self._source,
             "time": happened.astimezone(UTC).isoformat().replace("+00:00", "Z"),
             "datacontenttype": "application/json",
-            "data": {"organizationId": organization_id, "leadId": lead_id, **data},
+            "data": {**ids, **data},
         }
 
     def publish(self, events: Iterable[Event]) -> None:

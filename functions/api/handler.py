@@ -19,6 +19,7 @@ app = APIGatewayHttpResolver()
 guard(app)
 
 LEAD = "/v1/organizations/<organization_id>/leads/<lead_id>"
+ORGANIZATION = "/v1/organizations/<organization_id>"
 
 
 @app.post(f"{LEAD}/events")
@@ -50,10 +51,17 @@ def append_cloud_events() -> Response[str]:
     return json_response(200, {"results": results})
 
 
+@app.get(ORGANIZATION)
+def organization(organization_id: str) -> Response[str]:
+    """What billing and offboarding told about the organisation; of one that has left as well."""
+    _caller(Scope.READ).read_path(organization_id)
+    return json_response(200, wiring.organization_queries().one(organization_id))
+
+
 @app.get(f"{LEAD}/events")
 def timeline(organization_id: str, lead_id: str) -> Response[str]:
     """A page of the lead's timeline."""
-    _caller(Scope.READ).read_path(organization_id, lead_id)
+    _reads(organization_id, lead_id)
     return json_response(200, wiring.queries().timeline(organization_id, lead_id, _query()))
 
 
@@ -62,9 +70,28 @@ def event(organization_id: str, lead_id: str, event_id: str) -> Response[str]:
     """One event."""
     from lead_events.queries import wants_raw
 
-    _caller(Scope.READ).read_path(organization_id, lead_id)
+    _reads(organization_id, lead_id)
     raw = wants_raw(_query().get("include"))
     return json_response(200, wiring.queries().event(organization_id, lead_id, event_id, raw=raw))
+
+
+@app.get(f"{LEAD}/memories")
+def memories(organization_id: str, lead_id: str) -> Response[str]:
+    """What is known about the lead."""
+    from lead_events.memory_queries import wants_text
+
+    _reads(organization_id, lead_id)
+    query = _query()
+    if wants_text(query):
+        return text_response(200, wiring.memory_queries().text(organization_id, lead_id, query))
+    return json_response(200, wiring.memory_queries().of_lead(organization_id, lead_id, query))
+
+
+@app.get(f"{LEAD}/memories/<category>")
+def memory(organization_id: str, lead_id: str, category: str) -> Response[str]:
+    """What is known about the lead of one category."""
+    _reads(organization_id, lead_id)
+    return json_response(200, wiring.memory_queries().one(organization_id, lead_id, category, _query()))
 
 
 @app.get("/v1/organizations/<organization_id>/external-events/.+")
@@ -72,7 +99,7 @@ def external_event(organization_id: str) -> Response[str]:
     """One event by the id that its source gave it."""
     from lead_events.queries import wants_raw
 
-    _caller(Scope.READ).read_path(organization_id)
+    _reads(organization_id)
     raw = wants_raw(_query().get("include"))
     # As API Gateway decoded them: an external id may hold what a route's pattern does not match.
     path = app.current_event.path_parameters or {}
@@ -85,6 +112,7 @@ def put_identities(organization_id: str, lead_id: str) -> Response[str]:
     """Add to what the lead is known by."""
     caller = _caller(Scope.WRITE)
     caller.may_write(check_id(organization_id, "organizationId"))
+    wiring.lifecycles().check(organization_id)
     body = _body()
     return json_response(200, wiring.lead_identities().put(organization_id, check_id(lead_id, "leadId"), body))
 
@@ -92,14 +120,14 @@ def put_identities(organization_id: str, lead_id: str) -> Response[str]:
 @app.get(f"{LEAD}/identities")
 def identities(organization_id: str, lead_id: str) -> Response[str]:
     """What the lead is known by."""
-    _caller(Scope.READ).read_path(organization_id, lead_id)
+    _reads(organization_id, lead_id)
     return json_response(200, wiring.lead_identities().get(organization_id, lead_id))
 
 
 @app.get("/v1/organizations/<organization_id>/rejected-events")
 def rejected_events(organization_id: str) -> Response[str]:
     """A page of the deliveries that could not become events."""
-    _caller(Scope.READ).read_path(organization_id)
+    _reads(organization_id)
     return json_response(200, wiring.rejected_events().page(organization_id, _query()))
 
 
@@ -108,9 +136,39 @@ def rejected_event(organization_id: str, rejected_event_id: str) -> Response[str
     """One of them."""
     from lead_events.queries import wants_raw
 
-    _caller(Scope.READ).read_path(organization_id)
+    _reads(organization_id)
     raw = wants_raw(_query().get("include"))
     return json_response(200, wiring.rejected_events().one(organization_id, rejected_event_id, raw=raw))
+
+
+@app.post(f"{ORGANIZATION}/reprocessings")
+@app.post("/v1/reprocessings")
+def start_reprocessing(organization_id: str | None = None) -> Response[str]:
+    """Start to rebuild memories, or to tell what would change."""
+    owner = _administered(organization_id)
+    return json_response(202, wiring.reprocessings().start(owner, _body() if app.current_event.body else b""))
+
+
+@app.get(f"{ORGANIZATION}/reprocessings")
+@app.get("/v1/reprocessings")
+def reprocessings(organization_id: str | None = None) -> Response[str]:
+    """A page of reprocessings."""
+    return json_response(200, wiring.reprocessings().page(_administered(organization_id), _query()))
+
+
+@app.get(f"{ORGANIZATION}/reprocessings/<reprocessing_id>")
+@app.get("/v1/reprocessings/<reprocessing_id>")
+def reprocessing(reprocessing_id: str, organization_id: str | None = None) -> Response[str]:
+    """One of them, with its progress."""
+    return json_response(200, wiring.reprocessings().one(_administered(organization_id), reprocessing_id))
+
+
+@app.post(f"{ORGANIZATION}/reprocessings/<reprocessing_id>/<action>")
+@app.post("/v1/reprocessings/<reprocessing_id>/<action>")
+def steer_reprocessing(reprocessing_id: str, action: str, organization_id: str | None = None) -> Response[str]:
+    """Pause, resume or cancel it."""
+    owner = _administered(organization_id)
+    return json_response(200, wiring.reprocessings().act(owner, reprocessing_id, action))
 
 
 @app.get("/v1/event-types")
@@ -155,6 +213,19 @@ def _caller(scope: Scope) -> Caller:
     caller = Caller.of((authorizer.jwt_claim if authorizer else None) or {})
     caller.require(scope)
     return caller
+
+
+def _reads(organization_id: str, lead_id: str | None = None) -> None:
+    """Let the caller read what it may, of an organisation that is still there. A foreign one is missing, gone or not."""
+    _caller(Scope.READ).read_path(organization_id, lead_id)
+    wiring.lifecycles().check(organization_id)
+
+
+def _administered(organization_id: str | None) -> str | None:
+    """The organisation that the caller may administer; ``None`` is all of them."""
+    caller = _caller(Scope.ADMIN)
+    caller.may_administer(organization_id)
+    return organization_id
 
 
 def _headers() -> dict[str, str]:

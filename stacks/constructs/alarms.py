@@ -19,12 +19,15 @@ _PERIOD: Final = Duration.minutes(5)
 OLDEST_MESSAGE_SECONDS: Final = 900
 """Longer than one redelivery takes (the visibility time-out): a single failed attempt wakes nobody."""
 
+ITERATOR_AGE_MILLISECONDS: Final = 15 * 60 * 1_000
+"""How far a function may be behind the streams it reads."""
+
 API_ERRORS: Final = 5
 """Answers 5xx in five minutes; a caller's single 503 is answered by sending again."""
 
 
 class Alarms(Construct):
-    """An alarm for every dead-letter queue, every function, the age of the queue and the API's errors."""
+    """An alarm for every dead-letter queue, every function, the age of queue and streams, and the API's errors."""
 
     def __init__(self, scope: Construct, construct_id: str, *, services: ServicesStack, email: str | None) -> None:
         super().__init__(scope, construct_id)
@@ -33,7 +36,14 @@ class Alarms(Construct):
 
         for name, queue in (
             ("IngestDlqNotEmpty", services.ingest_queue.dead_letters),
+            *(
+                (f"{name.capitalize()}DlqNotEmpty", each.dead_letters)
+                for name, each in services.category_queues.items()
+            ),
             ("UndeliveredDlqNotEmpty", services.event_bus.undelivered),
+            ("ProjectorDlqNotEmpty", services.projection.dead_letters),
+            ("PublisherDlqNotEmpty", services.publication.dead_letters),
+            ("ReprocessingDlqNotEmpty", services.reprocessing_queue.dead_letters),
         ):
             self._alarm(
                 name,
@@ -47,6 +57,13 @@ class Alarms(Construct):
             threshold=OLDEST_MESSAGE_SECONDS,
             description="Events wait: the ingest function fails, is throttled or cannot keep up.",
         )
+        for name, category in services.category_queues.items():
+            self._alarm(
+                f"{name.capitalize()}QueueOld",
+                category.queue.metric_approximate_age_of_oldest_message(period=_PERIOD, statistic="Maximum"),
+                threshold=OLDEST_MESSAGE_SECONDS,
+                description="Events about organisations wait: the organizations function fails or is throttled.",
+            )
         for function in services.functions:
             name = function.node.id
             self._alarm(
@@ -60,6 +77,14 @@ class Alarms(Construct):
                 function.function.metric_throttles(period=_PERIOD),
                 threshold=1,
                 description=f"The function {name.lower()} had no free concurrency.",
+            )
+        for function in services.stream_functions:
+            name = function.node.id
+            self._alarm(
+                f"{name}Behind",
+                function.function.metric("IteratorAge", period=_PERIOD, statistic="Maximum"),
+                threshold=ITERATOR_AGE_MILLISECONDS,
+                description=f"The function {name.lower()} is behind its streams, which keep a record for 24 hours.",
             )
         self._alarm(
             "ApiServerErrors",

@@ -11,14 +11,9 @@ from aws_cdk import aws_lambda as lambda_
 from stacks.settings import Settings
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-_EXCLUDED: Final = [
-    "**/__pycache__",
-    "**/__pycache__/**",
-    "**/*.pyc",
-    "**/.*_cache",
-    "**/.*_cache/**",
-    ".inputs.sha256",
-]
+_LEFT_BY_TOOLS: Final = ["**/.*_cache", "**/.*_cache/**", ".inputs.sha256"]
+_BYTE_CODE: Final = ["**/__pycache__", "**/__pycache__/**", "**/*.pyc"]
+"""Of whatever interpreter ran here last. The third-party layer has none but what its build put there on purpose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +51,8 @@ class Assets:
             raise FileNotFoundError(
                 f"{self.dependencies_layer} is missing: run `python tools/layers/build.py` (`cdk` does so itself)"
             )
-        return _code(self.dependencies_layer)
+        return lambda_.Code.from_asset(str(self.dependencies_layer), exclude=_LEFT_BY_TOOLS)
 
 
 def _code(folder: Path) -> lambda_.Code:
-    return lambda_.Code.from_asset(str(folder), exclude=_EXCLUDED)
+    return lambda_.Code.from_asset(str(folder), exclude=_LEFT_BY_TOOLS + _BYTE_CODE)

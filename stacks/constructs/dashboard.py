@@ -57,9 +57,37 @@ class Dashboard(Construct):
                         services.ingest_queue.dead_letters.metric_approximate_number_of_messages_visible(
                             period=_PERIOD, label="ingest"
                         ),
+                        *(
+                            each.dead_letters.metric_approximate_number_of_messages_visible(
+                                period=_PERIOD, label=str(name)
+                            )
+                            for name, each in services.category_queues.items()
+                        ),
                         services.event_bus.undelivered.metric_approximate_number_of_messages_visible(
                             period=_PERIOD, label="bus"
                         ),
+                        services.projection.dead_letters.metric_approximate_number_of_messages_visible(
+                            period=_PERIOD, label="projector"
+                        ),
+                        services.publication.dead_letters.metric_approximate_number_of_messages_visible(
+                            period=_PERIOD, label="publisher"
+                        ),
+                        services.reprocessing_queue.dead_letters.metric_approximate_number_of_messages_visible(
+                            period=_PERIOD, label="reprocessing"
+                        ),
+                    ),
+                ],
+                [
+                    _graph(
+                        "Streams: behind by (ms)",
+                        *(
+                            f.function.metric("IteratorAge", period=_PERIOD, statistic="Maximum")
+                            for f in services.stream_functions
+                        ),
+                    ),
+                    _graph(
+                        "Reprocessing: slices",
+                        services.reprocessing_queue.queue.metric_number_of_messages_sent(period=_PERIOD),
                     ),
                 ],
                 [

@@ -1,7 +1,8 @@
-"""The event bus, and the rule that brings other domains' events to the ingest queue."""
+"""The event bus, and the rules that bring other domains' events to our queues."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from aws_cdk import Duration
@@ -11,7 +12,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from lead_events.names import OWN_EVENT_SOURCE
+from lead_events.names import OWN_EVENT_SOURCE, OrganizationCategory
 from stacks.constructs.ingest_queue import DLQ_RETENTION, ServiceQueue
 from stacks.constructs.nag import exempt
 
@@ -19,7 +20,7 @@ ARCHIVE_RETENTION: Final = Duration.days(365)
 
 
 class EventBus(Construct):
-    """The bus with an archive, open to the named accounts, and the rule to the ingest queue.
+    """The bus with an archive, open to the named accounts, and the rules: each event goes to one queue.
 
     The local twin's CloudFormation knows neither archives nor bus policies; stage ``local`` goes without them.
     """
@@ -32,6 +33,7 @@ class EventBus(Construct):
         name: str,
         senders: tuple[str, ...],
         queue: sqs.IQueue,
+        category_queues: Mapping[OrganizationCategory, sqs.IQueue],
         local: bool,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -50,13 +52,31 @@ class EventBus(Construct):
             "AwsSolutions-SQS3",
             because="It is itself the dead-letter queue, of the rule's target; cdk-nag knows those of queues only.",
         )
+        prefixes = {category: f"{category}." for category in category_queues}
+        self._rule(
+            "ToIngest",
+            "Events of other domains, whole, to the ingest queue",
+            events.Match.anything_but_prefix(*prefixes.values()),
+            queue,
+        )
+        for category, category_queue in category_queues.items():
+            self._rule(
+                f"To{category.capitalize()}",
+                f"What {category} tells about organisations, whole, to its queue",
+                events.Match.prefix(prefixes[category]),
+                category_queue,
+            )
+
+    def _rule(self, construct_id: str, description: str, detail_type: list[str], queue: sqs.IQueue) -> None:
         events.Rule(
             self,
-            "ToIngest",
-            description="Events of other domains, whole, to the ingest queue",
+            construct_id,
+            description=description,
             event_bus=self.bus,
             # Replays from the archive pass too: an event that is already stored is recognised as a duplicate.
-            event_pattern=events.EventPattern(source=events.Match.anything_but(OWN_EVENT_SOURCE)),
+            event_pattern=events.EventPattern(
+                source=events.Match.anything_but(OWN_EVENT_SOURCE), detail_type=detail_type
+            ),
             targets=[
                 targets.SqsQueue(
                     queue, dead_letter_queue=self.undelivered, max_event_age=Duration.hours(24), retry_attempts=185

@@ -1,7 +1,8 @@
 """What each function may do, on one page. Hand-written: no wildcard action, resources as exact as IAM allows.
 
 No statement here allows ``DeleteItem`` or ``BatchWriteItem``, and none allows to delete an object. ``UpdateItem`` is
-allowed on rejected events alone, where it counts deliveries. ``TransactWriteItems`` is no action of IAM: what it asks
+allowed on rejected events, where it counts deliveries, and on reprocessings, where it keeps their progress; nothing but the
+projector and the reprocessor writes memories. ``TransactWriteItems`` is no action of IAM: what it asks
 for are the actions of the items in it, here ``PutItem``.
 """
 
@@ -33,18 +34,41 @@ _TABLE_KEY_ACTIONS: Final = (
 )
 """What DynamoDB asks of the caller of an encrypted table; it covers what S3 asks."""
 
+_STREAM_KEY_ACTIONS: Final = ("kms:Decrypt", "kms:DescribeKey")
 _OBJECT_KEY_ACTIONS: Final = ("kms:Decrypt", "kms:GenerateDataKey")
+
+_CONSUME_ACTIONS: Final = (
+    "sqs:ReceiveMessage",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+    "sqs:ChangeMessageVisibility",
+)
+
+_STREAM_ACTIONS: Final = (
+    "dynamodb:DescribeStream",
+    "dynamodb:GetRecords",
+    "dynamodb:GetShardIterator",
+    "dynamodb:ListStreams",
+)
+"""What Lambda asks of the role of a function that it feeds from a stream."""
+
+_MEMORY_ACTIONS: Final = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query")
+_REPROCESSING_ACTIONS: Final = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query")
 
 Statements = list[iam.PolicyStatement]
 
 
-def api_grants(stateful: StatefulStack) -> Statements:
-    """The API appends events and reads them back, gives leads identities, and shows what was rejected."""
+def api_grants(stateful: StatefulStack, reprocessing_queue: sqs.IQueue) -> Statements:
+    """The API appends events and reads them back, gives leads identities, shows memories and what was rejected, and starts
+    reprocessings."""
     events_table, identities = stateful.events_table, stateful.identities_table
     return [
         _allow(
             ("dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem"), events_table.table_arn
         ),
+        _allow(
+            ("dynamodb:DescribeTable",), events_table.table_arn
+        ),  # about how many events a reprocessing has before it
         _allow(("dynamodb:Query",), _index_arn(events_table, Index.EVENT_TYPE)),
         _allow(("dynamodb:Query",), _index_arn(events_table, Index.IDEMPOTENCY)),
         _allow(("dynamodb:PutItem", "dynamodb:GetItem"), stateful.claims_table.table_arn),
@@ -52,6 +76,10 @@ def api_grants(stateful: StatefulStack) -> Statements:
         _allow(("dynamodb:Query",), _index_arn(identities, Index.LEAD)),
         _allow(("dynamodb:GetItem",), stateful.rejected_events_table.table_arn),
         _allow(("dynamodb:Query",), _index_arn(stateful.rejected_events_table, Index.LAST_SEEN)),
+        _allow(("dynamodb:GetItem", "dynamodb:Query"), stateful.memories_table.table_arn),
+        _allow(("dynamodb:GetItem",), stateful.organizations_table.table_arn),
+        _allow(_REPROCESSING_ACTIONS, stateful.reprocessings_table.table_arn),
+        _allow(("sqs:SendMessage",), reprocessing_queue.queue_arn),
         _allow(("s3:PutObject", "s3:GetObject"), _objects(stateful.raw_bucket, ORGANIZATIONS_PREFIX)),
         _allow(("secretsmanager:GetSecretValue",), stateful.cursor_secret_arn),
         _allow(("secretsmanager:GetSecretValue",), stateful.identity_secret_arn),
@@ -60,25 +88,33 @@ def api_grants(stateful: StatefulStack) -> Statements:
 
 
 def ingest_grants(stateful: StatefulStack, queue: sqs.IQueue, bus: events.IEventBus) -> Statements:
-    """The ingest function takes messages off the queue, finds whose they are, appends events and keeps the rejected."""
+    """The ingest function takes messages off the queue, finds whose they are, appends events and keeps the rejected. An
+    event about an organisation that somebody puts on this queue is not lost: it keeps the organisation's state from here."""
     return [
         _allow(("dynamodb:PutItem", "dynamodb:GetItem"), stateful.events_table.table_arn),
-        _allow(("dynamodb:PutItem",), stateful.claims_table.table_arn),
+        _allow(("dynamodb:PutItem", "dynamodb:GetItem"), stateful.claims_table.table_arn),
+        _allow(("dynamodb:PutItem", "dynamodb:GetItem"), stateful.organizations_table.table_arn),
         _allow(("dynamodb:PutItem", "dynamodb:BatchGetItem"), stateful.identities_table.table_arn),
         _allow(("dynamodb:UpdateItem",), stateful.rejected_events_table.table_arn),
         _allow(("s3:PutObject",), _objects(stateful.raw_bucket, ORGANIZATIONS_PREFIX)),
         _allow(("s3:GetObject",), _objects(stateful.raw_bucket, INBOX_PREFIX)),
         _allow(("secretsmanager:GetSecretValue",), stateful.identity_secret_arn),
-        _allow(
-            (
-                "sqs:ReceiveMessage",
-                "sqs:DeleteMessage",
-                "sqs:GetQueueAttributes",
-                "sqs:ChangeMessageVisibility",
-            ),
-            queue.queue_arn,
-        ),
+        _allow(_CONSUME_ACTIONS, queue.queue_arn),
         _allow(("events:PutEvents",), bus.event_bus_arn),
+        _use_key(stateful.key, _TABLE_KEY_ACTIONS, services=("dynamodb", "s3")),
+    ]
+
+
+def organizations_grants(stateful: StatefulStack, queues: Sequence[sqs.IQueue]) -> Statements:
+    """The organizations function takes messages off its queues, keeps organisations' states, appends the events among them
+    that name their lead, and keeps the rejected. It resolves no identities and publishes nothing."""
+    return [
+        _allow(("dynamodb:PutItem", "dynamodb:GetItem"), stateful.organizations_table.table_arn),
+        _allow(("dynamodb:PutItem", "dynamodb:GetItem"), stateful.claims_table.table_arn),
+        _allow(("dynamodb:PutItem", "dynamodb:GetItem"), stateful.events_table.table_arn),
+        _allow(("dynamodb:UpdateItem",), stateful.rejected_events_table.table_arn),
+        _allow(("s3:PutObject",), _objects(stateful.raw_bucket, ORGANIZATIONS_PREFIX)),
+        *(_allow(_CONSUME_ACTIONS, queue.queue_arn) for queue in queues),
         _use_key(stateful.key, _TABLE_KEY_ACTIONS, services=("dynamodb", "s3")),
     ]
 
@@ -96,6 +132,41 @@ def webhooks_grants(stateful: StatefulStack, queue: sqs.IQueue, *, secret_prefix
         _allow(("s3:PutObject",), _objects(stateful.raw_bucket, INBOX_PREFIX)),
         _allow(("secretsmanager:GetSecretValue",), secrets),
         _use_key(stateful.key, _OBJECT_KEY_ACTIONS, services=("s3",)),
+    ]
+
+
+def projector_grants(stateful: StatefulStack, dead_letters: sqs.IQueue) -> Statements:
+    """The projector hears of new events and folds them into memories; where it must, it reads all events of a lead."""
+    return [
+        _allow(_STREAM_ACTIONS, _stream_arn(stateful.events_table)),
+        _allow(("dynamodb:Query",), stateful.events_table.table_arn),
+        _allow(_MEMORY_ACTIONS, stateful.memories_table.table_arn),
+        _allow(("sqs:SendMessage",), dead_letters.queue_arn),
+        _use_key(stateful.key, _TABLE_KEY_ACTIONS, services=("dynamodb",)),
+    ]
+
+
+def publisher_grants(stateful: StatefulStack, dead_letters: sqs.IQueue, bus: events.IEventBus) -> Statements:
+    """The publisher hears of new events and changed memories, and puts them on the bus."""
+    return [
+        _allow(_STREAM_ACTIONS, _stream_arn(stateful.events_table)),
+        _allow(_STREAM_ACTIONS, _stream_arn(stateful.memories_table)),
+        _allow(("events:PutEvents",), bus.event_bus_arn),
+        _allow(("sqs:SendMessage",), dead_letters.queue_arn),
+        _use_key(stateful.key, _STREAM_KEY_ACTIONS, services=("dynamodb",)),
+    ]
+
+
+def reprocessor_grants(stateful: StatefulStack, queue: sqs.IQueue) -> Statements:
+    """The reprocessor goes through the leads there are, folds their events or reads their raw payloads, and keeps its own
+    progress."""
+    return [
+        _allow(("dynamodb:Scan", "dynamodb:Query"), stateful.events_table.table_arn),
+        _allow(_MEMORY_ACTIONS, stateful.memories_table.table_arn),
+        _allow(_REPROCESSING_ACTIONS, stateful.reprocessings_table.table_arn),
+        _allow(("s3:GetObject",), _objects(stateful.raw_bucket, ORGANIZATIONS_PREFIX)),
+        _allow(("sqs:SendMessage", *_CONSUME_ACTIONS), queue.queue_arn),
+        _use_key(stateful.key, _TABLE_KEY_ACTIONS, services=("dynamodb", "s3")),
     ]
 
 
@@ -118,6 +189,12 @@ def _allow(actions: Sequence[str], resource: str) -> iam.PolicyStatement:
 
 def _index_arn(table: dynamodb.ITable, index: Index) -> str:
     return f"{table.table_arn}/index/{index}"
+
+
+def _stream_arn(table: dynamodb.ITable) -> str:
+    arn = table.table_stream_arn
+    assert arn is not None
+    return arn
 
 
 def _objects(bucket: s3.IBucket, prefix: str) -> str:

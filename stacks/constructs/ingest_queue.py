@@ -54,6 +54,8 @@ class ServiceQueue(sqs.Queue):
 class IngestQueue(Construct):
     """The queue with its dead-letter queue, open to the named accounts."""
 
+    max_concurrency = MAX_CONCURRENCY
+
     def __init__(
         self,
         scope: Construct,
@@ -94,5 +96,5 @@ class IngestQueue(Construct):
             batch_size=BATCH_SIZE,
             max_batching_window=BATCHING_WINDOW,
             report_batch_item_failures=True,
-            max_concurrency=MAX_CONCURRENCY,
+            max_concurrency=self.max_concurrency,
         )

@@ -1,4 +1,4 @@
-"""The DynamoDB tables: the events, the claims on them, whose they are, and what could not become one."""
+"""The DynamoDB tables: events, the claims on them, whose they are, what could not become one, and what they tell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from lead_events.names import (
     ClaimAttribute,
     IdentityAttribute,
     Index,
+    MemoryAttribute,
+    OrganizationAttribute,
     RejectionAttribute,
+    ReprocessingAttribute,
 )
 
 _STRING = dynamodb.AttributeType.STRING
@@ -39,7 +42,8 @@ def _include_index(
 
 
 class Tables(Construct):
-    """Append-only events, the claims that make each of them unique, the identities of leads, and rejected events.
+    """Append-only events, the claims that make each of them unique, the identities of leads, rejected events, lead memories
+    and their reprocessings, and the state of organisations.
 
     No table has a fixed name, so that a restored copy can stand beside it. A key schema or a logical id never
     changes: CloudFormation would replace the table. The recorded baseline in ``tests/infrastructure`` guards that.
@@ -91,6 +95,24 @@ class Tables(Construct):
             partition_key=RejectionAttribute.ORGANIZATION_ID,
             sort_key=RejectionAttribute.LAST_SEEN_AT,
             projection=LAST_SEEN_INDEX_PROJECTION,
+        )
+        self.memories = self._table(
+            "Memories",
+            partition_key=MemoryAttribute.LEAD_ORGANIZATION_ID,
+            sort_key=MemoryAttribute.CATEGORY,
+            key=key,
+            retain=retain,
+            stream=dynamodb.StreamViewType.NEW_IMAGE,
+        )
+        self.reprocessings = self._table(
+            "Reprocessings",
+            partition_key=ReprocessingAttribute.SCOPE,
+            sort_key=ReprocessingAttribute.JOB_ID,
+            key=key,
+            retain=retain,
+        )
+        self.organizations = self._table(
+            "Organizations", partition_key=OrganizationAttribute.ORGANIZATION_ID, key=key, retain=retain
         )
 
     def _table(

@@ -12,9 +12,20 @@ import pytest
 from moto import mock_aws
 
 from lead_events.aws_errors import client_config
-from lead_events.ports import ClaimStore, EventStore, IdentityStore, ObjectStore, RejectionStore
+from lead_events.ports import (
+    ClaimStore,
+    EventStore,
+    IdentityStore,
+    LeadScan,
+    MemoryStore,
+    ObjectStore,
+    OrganizationStore,
+    RejectionStore,
+    ReprocessingStore,
+)
 from lead_events.store.dynamodb import DynamoDbClaims, DynamoDbEvents
 from lead_events.store.identities import DynamoDbIdentities
+from lead_events.store.memories import DynamoDbMemories
 from lead_events.store.memory import (
     InMemoryClaims,
     InMemoryEvents,
@@ -22,15 +33,24 @@ from lead_events.store.memory import (
     InMemoryObjects,
     InMemoryRejections,
 )
+from lead_events.store.memory_jobs import InMemoryLeads, InMemoryReprocessings
+from lead_events.store.memory_memories import InMemoryMemories
+from lead_events.store.memory_organizations import InMemoryOrganizations
+from lead_events.store.organizations import DynamoDbOrganizations
 from lead_events.store.rejections import DynamoDbRejections
+from lead_events.store.reprocessings import DynamoDbReprocessings
 from lead_events.store.s3 import S3Objects
+from lead_events.store.scanning import DynamoDbLeads
 from tests.support.aws import (
     BUCKET,
     CREDENTIALS,
     create_claims,
     create_events,
     create_identities,
+    create_memories,
+    create_organizations,
     create_rejected,
+    create_reprocessings,
     one_call_at_a_time,
 )
 
@@ -121,3 +141,41 @@ def rejections(kind: str, objects: ObjectStore, request: pytest.FixtureRequest) 
     aws = request.getfixturevalue("aws")
     create_rejected(aws.dynamodb, aws.name)
     return DynamoDbRejections(aws.dynamodb, aws.name, objects)
+
+
+@pytest.fixture
+def organizations(kind: str, claims: ClaimStore, request: pytest.FixtureRequest) -> OrganizationStore:
+    """The organisations whose events are claimed in ``claims``."""
+    if kind == "memory":
+        return InMemoryOrganizations(claims)
+    aws = request.getfixturevalue("aws")
+    name = f"{aws.name}-organizations"
+    create_organizations(aws.dynamodb, name)
+    return DynamoDbOrganizations(aws.dynamodb, name, aws.name)
+
+
+@pytest.fixture
+def memories(kind: str, request: pytest.FixtureRequest) -> MemoryStore:
+    if kind == "memory":
+        return InMemoryMemories()
+    aws = request.getfixturevalue("aws")
+    create_memories(aws.dynamodb, aws.name)
+    return DynamoDbMemories(aws.dynamodb, aws.name)
+
+
+@pytest.fixture
+def jobs(kind: str, request: pytest.FixtureRequest) -> ReprocessingStore:
+    if kind == "memory":
+        return InMemoryReprocessings()
+    aws = request.getfixturevalue("aws")
+    create_reprocessings(aws.dynamodb, aws.name)
+    return DynamoDbReprocessings(aws.dynamodb, aws.name)
+
+
+@pytest.fixture
+def leads(events: EventStore, request: pytest.FixtureRequest) -> LeadScan:
+    """The leads of ``events``."""
+    if isinstance(events, InMemoryEvents):
+        return InMemoryLeads(events)
+    aws = request.getfixturevalue("aws")
+    return DynamoDbLeads(aws.dynamodb, aws.name)

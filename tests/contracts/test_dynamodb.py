@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -26,12 +27,15 @@ from tests.support.clock import START
 NOISE = random.Random(3).randbytes(450_000).hex()
 
 
+def raw_key(event: StoredEvent) -> dict[str, Any]:
+    key = event.key
+    return item_to_wire(
+        {Attribute.LEAD_ORGANIZATION_ID: key.lead_organization_id, Attribute.OCCURRED_AT_ID: key.occurred_at_id}
+    )
+
+
 def raw_item(aws: Aws, event: StoredEvent) -> dict[str, Any]:
-    key = {
-        Attribute.LEAD_ORGANIZATION_ID: event.key.lead_organization_id,
-        Attribute.OCCURRED_AT_ID: event.key.occurred_at_id,
-    }
-    found: dict[str, Any] = aws.dynamodb.get_item(TableName=aws.name, Key=item_to_wire(key))["Item"]
+    found: dict[str, Any] = aws.dynamodb.get_item(TableName=aws.name, Key=raw_key(event))["Item"]
     return found
 
 
@@ -50,7 +54,9 @@ def test_an_item_has_the_attribute_names_of_the_seeds_and_ours_to_the_letter(
         object_id="o", object_id_ref="r", raw_payload="{}", payload={"planId": "p", "amount": Decimal("99.90")}
     )
     aws_events.append(event)
-    assert raw_item(aws, event) == {
+    item = raw_item(aws, event)
+    assert abs(int(item.pop("storedAt")["N"]) - time.time()) < 60
+    assert item == {
         "leadOrganizationId": {"S": "ORG#org_A#LEAD#lead_1"},
         "occurredAtId": {"S": f"2026-03-25T14:00:00.000000Z#{event.event_id[4:]}"},
         "sourceType": {"S": "INTERNAL"}, "source": {"S": "billing_service"}, "eventType": {"S": "subscription_created"},
@@ -183,7 +189,7 @@ def test_keys_that_a_batch_left_unread_are_read_again_and_at_last_unavailable(
         aws_events.append(each)
     original = aws.dynamodb.batch_get_item
 
-    def reluctant(*, RequestItems: Any) -> Any:  # noqa: N803  # boto3's name
+    def reluctant(*, RequestItems: Any) -> Any:  # boto3's name
         [(table, asked)] = RequestItems.items()
         answer = original(RequestItems={table: asked | {"Keys": asked["Keys"][:2]}})
         rest = asked["Keys"][2:]
@@ -198,6 +204,22 @@ def test_keys_that_a_batch_left_unread_are_read_again_and_at_last_unavailable(
     monkeypatch.setattr(aws.dynamodb, "batch_get_item", unwilling)
     with pytest.raises(UnavailableError):
         by_type(aws_events)
+
+
+def test_a_search_by_external_id_goes_on_behind_other_tenants_pages(
+    aws: Aws, aws_events: DynamoDbEvents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = stored_event()
+    pages = [{"Items": [], "LastEvaluatedKey": {"n": {"N": "1"}}}, {"Items": [raw_key(event)]}]
+    starts: list[Any] = []
+
+    def query_index(**request: Any) -> Any:
+        starts.append(request.get("ExclusiveStartKey"))
+        return pages.pop(0)
+
+    monkeypatch.setattr(aws.dynamodb, "query", query_index)
+    assert aws_events.find("org_A", "billing_service", "e-1") == event.key
+    assert starts == [None, {"n": {"N": "1"}}]
 
 
 def test_an_event_that_expired_between_index_and_table_is_left_out(

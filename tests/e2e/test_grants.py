@@ -11,7 +11,7 @@ from tests.e2e.client import Client, new_lead
 
 pytestmark = pytest.mark.e2e
 
-FUNCTIONS = ("Api", "Ingest", "Webhooks", "Tokens")
+FUNCTIONS = ("Api", "Ingest", "Webhooks", "Projector", "Publisher", "Reprocessor", "Organizations", "Tokens")
 
 
 @pytest.fixture(scope="module", params=FUNCTIONS)

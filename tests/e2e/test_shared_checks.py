@@ -16,7 +16,7 @@ import pytest
 from tests.e2e.conftest import ROOT, RunningTwin
 
 SHARED = os.environ.get("LEAD_EVENTS_SHARED")
-CHECKS = ("template.py", "exactly_once.py", "raw_bytes.py", "corpus.py")
+CHECKS = ("template.py", "exactly_once.py", "raw_bytes.py", "corpus.py", "memory_order.py", "organization_orders.py")
 SECONDS = 300
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(SHARED is None, reason="LEAD_EVENTS_SHARED is not set")]

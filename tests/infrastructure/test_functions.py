@@ -12,14 +12,20 @@ STORE = {
     Env.CLAIMS_TABLE,
     Env.IDENTITIES_TABLE,
     Env.REJECTED_EVENTS_TABLE,
+    Env.ORGANIZATIONS_TABLE,
     Env.RAW_BUCKET,
     Env.EVENT_BUS,
     Env.IDENTITY_SECRET,
 }
+REPROCESSING = {Env.REPROCESSINGS_TABLE, Env.REPROCESSING_QUEUE_URL}
 ENVIRONMENT = {
-    "Api": {*STORE, Env.CURSOR_SECRET, Env.STAGE},
+    "Api": {*STORE, *REPROCESSING, Env.MEMORIES_TABLE, Env.CURSOR_SECRET, Env.STAGE},
     "Ingest": {*STORE, Env.STAGE},
+    "Organizations": {*STORE, Env.STAGE},
     "Webhooks": {Env.INGEST_QUEUE_URL, Env.RAW_BUCKET, Env.WEBHOOK_SECRET_PREFIX, Env.STAGE},
+    "Projector": {Env.EVENTS_TABLE, Env.MEMORIES_TABLE, Env.STREAM_DEAD_LETTERS_URL, Env.STAGE},
+    "Publisher": {Env.EVENT_BUS, Env.STREAM_DEAD_LETTERS_URL, Env.STAGE},
+    "Reprocessor": {*REPROCESSING, Env.EVENTS_TABLE, Env.MEMORIES_TABLE, Env.RAW_BUCKET, Env.STAGE},
     "Tokens": {Env.TOKEN_ORGANIZATIONS_PREFIX, Env.STAGE},
 }
 POWERTOOLS = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_METRICS_NAMESPACE", "POWERTOOLS_LOG_LEVEL"}
@@ -59,7 +65,7 @@ def test_each_gets_the_environment_that_it_reads(name: str, prod: Synthesis) -> 
     assert variables["POWERTOOLS_SERVICE_NAME"] == "lead-events"
 
 
-@pytest.mark.parametrize("name", ["Api", "Ingest"])
+@pytest.mark.parametrize("name", ["Api", "Ingest", "Organizations"])
 def test_tables_and_secrets_are_told_apart(name: str, prod: Synthesis) -> None:
     """Each variable comes through the export of the resource that it names."""
     variables = prod.one("AWS::Lambda::Function", starting=f"{name}Function").properties["Environment"]["Variables"]
@@ -68,6 +74,7 @@ def test_tables_and_secrets_are_told_apart(name: str, prod: Synthesis) -> None:
         Env.CLAIMS_TABLE: "RefTablesClaims",
         Env.IDENTITIES_TABLE: "RefTablesIdentities",
         Env.REJECTED_EVENTS_TABLE: "RefTablesRejectedEvents",
+        Env.ORGANIZATIONS_TABLE: "RefTablesOrganizations",
         Env.IDENTITY_SECRET: "FnGetAttIdentitySecret",
     }
     for key, export in expected.items():
@@ -75,7 +82,7 @@ def test_tables_and_secrets_are_told_apart(name: str, prod: Synthesis) -> None:
     assert variables[Env.EVENT_BUS] == {"Ref": prod.one("AWS::Events::EventBus").logical_id}
 
 
-@pytest.mark.parametrize("name", ["Api", "Ingest"])
+@pytest.mark.parametrize("name", ["Api", "Ingest", "Organizations"])
 def test_retention_reaches_those_who_write_events(name: str, dev: Synthesis) -> None:
     function = dev.one("AWS::Lambda::Function", starting=f"{name}Function")
     assert function.properties["Environment"]["Variables"][Env.RETENTION_DAYS] == "30"

@@ -29,8 +29,19 @@ TABLE_KEY = {
     "kms:ReEncryptTo",
 }
 
+STREAM = {"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}
+CONSUME = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ChangeMessageVisibility"}
+MEMORY = {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}
+REPROCESSING = {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query"}
+
 EXPECTED = {
     "Api": {
+        ("TablesEvents", "dynamodb:DescribeTable"),
+        ("TablesMemories", "dynamodb:GetItem"),
+        ("TablesMemories", "dynamodb:Query"),
+        ("TablesOrganizations", "dynamodb:GetItem"),
+        *(("TablesReprocessings", action) for action in REPROCESSING),
+        ("ReprocessingQueue", "sqs:SendMessage"),
         ("TablesEvents", "dynamodb:PutItem"),
         ("TablesEvents", "dynamodb:GetItem"),
         ("TablesEvents", "dynamodb:Query"),
@@ -54,6 +65,9 @@ EXPECTED = {
         ("TablesEvents", "dynamodb:PutItem"),
         ("TablesEvents", "dynamodb:GetItem"),
         ("TablesClaims", "dynamodb:PutItem"),
+        ("TablesClaims", "dynamodb:GetItem"),
+        ("TablesOrganizations", "dynamodb:PutItem"),
+        ("TablesOrganizations", "dynamodb:GetItem"),
         ("TablesIdentities", "dynamodb:PutItem"),
         ("TablesIdentities", "dynamodb:BatchGetItem"),
         ("TablesRejectedEvents", "dynamodb:UpdateItem"),
@@ -61,10 +75,20 @@ EXPECTED = {
         ("EventBus", "events:PutEvents"),
         ("RawBucket/organizations/*", "s3:PutObject"),
         ("RawBucket/inbox/*", "s3:GetObject"),
-        ("IngestQueue", "sqs:ReceiveMessage"),
-        ("IngestQueue", "sqs:DeleteMessage"),
-        ("IngestQueue", "sqs:GetQueueAttributes"),
-        ("IngestQueue", "sqs:ChangeMessageVisibility"),
+        *(("IngestQueue", action) for action in CONSUME),
+        *(("Key", action) for action in TABLE_KEY),
+    },
+    "Organizations": {
+        ("TablesOrganizations", "dynamodb:PutItem"),
+        ("TablesOrganizations", "dynamodb:GetItem"),
+        ("TablesClaims", "dynamodb:PutItem"),
+        ("TablesClaims", "dynamodb:GetItem"),
+        ("TablesEvents", "dynamodb:PutItem"),
+        ("TablesEvents", "dynamodb:GetItem"),
+        ("TablesRejectedEvents", "dynamodb:UpdateItem"),
+        ("RawBucket/organizations/*", "s3:PutObject"),
+        *(("BillingQueue", action) for action in CONSUME),
+        *(("OffboardingQueue", action) for action in CONSUME),
         *(("Key", action) for action in TABLE_KEY),
     },
     "Webhooks": {
@@ -73,6 +97,30 @@ EXPECTED = {
         ("secret:lead-events/{stage}/webhooks/*", "secretsmanager:GetSecretValue"),
         ("Key", "kms:Decrypt"),
         ("Key", "kms:GenerateDataKey"),
+    },
+    "Projector": {
+        *(("TablesEvents/stream", action) for action in STREAM),
+        ("TablesEvents", "dynamodb:Query"),
+        *(("TablesMemories", action) for action in MEMORY),
+        ("ProjectionDeadLetters", "sqs:SendMessage"),
+        *(("Key", action) for action in TABLE_KEY),
+    },
+    "Publisher": {
+        *(("TablesEvents/stream", action) for action in STREAM),
+        *(("TablesMemories/stream", action) for action in STREAM),
+        ("EventBus", "events:PutEvents"),
+        ("PublicationDeadLetters", "sqs:SendMessage"),
+        ("Key", "kms:Decrypt"),
+        ("Key", "kms:DescribeKey"),
+    },
+    "Reprocessor": {
+        ("TablesEvents", "dynamodb:Scan"),
+        ("TablesEvents", "dynamodb:Query"),
+        *(("TablesMemories", action) for action in MEMORY),
+        *(("TablesReprocessings", action) for action in REPROCESSING),
+        ("RawBucket/organizations/*", "s3:GetObject"),
+        *(("ReprocessingQueue", action) for action in {"sqs:SendMessage", *CONSUME}),
+        *(("Key", action) for action in TABLE_KEY),
     },
     "Tokens": {("parameter/lead-events/{stage}/organization-of-client/*", "ssm:GetParameter")},
 }
@@ -96,7 +144,7 @@ def named(resource: object) -> str:
             return without_hash(logical_id)
         case {"Fn::ImportValue": export}:
             name = export.partition(":ExportsOutput")[2].removeprefix("Ref").removeprefix("FnGetAtt")
-            return without_hash(name)
+            return without_hash(name) + ("/stream" if "StreamArn" in name else "")
         case {"Fn::Join": [_, [str(), *parts]]}:
             return str(parts[-1]).removeprefix(":")
         case {"Fn::Join": [_, [base, *parts]]}:
@@ -107,7 +155,9 @@ def named(resource: object) -> str:
 def without_hash(logical_id: str) -> str:
     for name in (
         *("TablesEvents", "TablesClaims", "TablesIdentities", "TablesRejectedEvents"),
+        *("TablesMemories", "TablesReprocessings", "TablesOrganizations", "BillingQueue", "OffboardingQueue"),
         *("RawBucket", "CursorSecret", "IdentitySecret", "IngestQueue", "EventBus", "Key"),
+        *("ReprocessingQueue", "ProjectionDeadLetters", "PublicationDeadLetters"),
     ):
         if logical_id.startswith(name):
             return name
@@ -137,14 +187,36 @@ def test_every_role_of_a_function_is_known_here(any_stage: Synthesis) -> None:
 
 
 def test_no_role_may_change_or_delete_an_event(any_stage: Synthesis) -> None:
-    """Nothing is deleted from any table, and what is changed are rejected events, whose deliveries are counted."""
+    """Nothing is deleted from any table; changed are the counts of rejected events and the progress of reprocessings."""
     updated = set()
     for role in any_stage.resources("AWS::IAM::Role"):
         for statement in role_statements(role):
             assert not FORBIDDEN & set(statement["Action"]), role.logical_id
             if "dynamodb:UpdateItem" in statement["Action"]:
                 updated |= {named(resource) for resource in statement["Resource"]}
-    assert updated == {"TablesRejectedEvents"}
+    assert updated == {"TablesRejectedEvents", "TablesReprocessings"}
+
+
+def test_memories_are_written_by_projector_and_reprocessor_alone(any_stage: Synthesis) -> None:
+    writers = {
+        function
+        for function, role in roles(any_stage).items()
+        for statement in role_statements(role)
+        if "dynamodb:PutItem" in statement["Action"]
+        and any(named(resource) == "TablesMemories" for resource in statement["Resource"])
+    }
+    assert writers == {"Projector", "Reprocessor"}
+
+
+def test_the_state_of_organisations_is_written_by_those_who_take_queue_messages_alone(any_stage: Synthesis) -> None:
+    writers = {
+        function
+        for function, role in roles(any_stage).items()
+        for statement in role_statements(role)
+        if "dynamodb:PutItem" in statement["Action"]
+        and any(named(resource) == "TablesOrganizations" for resource in statement["Resource"])
+    }
+    assert writers == {"Ingest", "Organizations"}
 
 
 def test_the_identity_secret_is_read_by_those_who_resolve_leads_alone(any_stage: Synthesis) -> None:
@@ -178,7 +250,7 @@ def test_the_key_is_used_through_our_stores_alone(any_stage: Synthesis) -> None:
             if any(action.startswith("kms:") for action in statement["Action"]):
                 found += 1
                 assert set(statement["Condition"]["StringEquals"]) == {"kms:ViaService"}
-    assert found == 3
+    assert found == 7
 
 
 def test_each_function_has_a_role_of_its_own(any_stage: Synthesis) -> None:

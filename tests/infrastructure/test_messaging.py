@@ -22,26 +22,77 @@ def fed_function(synthesis: Synthesis, mapping: Resource) -> Resource:
     return next(f for f in synthesis.resources("AWS::Lambda::Function") if f.logical_id == logical_id)
 
 
+def mappings(synthesis: Synthesis, attribute: str = "Arn") -> list[Resource]:
+    """The mappings of queues; of streams with ``StreamArn``."""
+    found = []
+    for mapping in synthesis.resources("AWS::Lambda::EventSourceMapping"):
+        of_queue = "Fn::GetAtt" in mapping.properties["EventSourceArn"]
+        if of_queue == (attribute == "Arn"):
+            found.append(mapping)
+    return found
+
+
+def mapping_of(synthesis: Synthesis, function: str) -> Resource:
+    """The queue's mapping that feeds ``function``."""
+    [found] = [each for each in mappings(synthesis) if each.properties["FunctionName"]["Ref"].startswith(function)]
+    return found
+
+
 def test_a_message_stays_invisible_longer_than_all_retries_of_its_batch(any_stage: Synthesis) -> None:
-    mappings = any_stage.resources("AWS::Lambda::EventSourceMapping")
-    assert mappings
-    for mapping in mappings:
+    assert len(mappings(any_stage)) == 4
+    for mapping in mappings(any_stage):
         timeout = fed_function(any_stage, mapping).properties["Timeout"]
-        window = mapping.properties["MaximumBatchingWindowInSeconds"]
+        window = mapping.properties.get("MaximumBatchingWindowInSeconds", 0)
         assert source_queue(any_stage, mapping).properties["VisibilityTimeout"] >= 6 * timeout + window
 
 
 def test_local_failures_are_visible_again_after_about_a_minute(local: Synthesis) -> None:
-    (mapping,) = local.resources("AWS::Lambda::EventSourceMapping")
+    mapping = mapping_of(local, "Ingest")
     assert source_queue(local, mapping).properties["VisibilityTimeout"] <= 65
 
 
 def test_batches_are_large_and_report_the_messages_that_failed(any_stage: Synthesis) -> None:
-    (mapping,) = any_stage.resources("AWS::Lambda::EventSourceMapping")
+    mapping = mapping_of(any_stage, "Ingest")
     assert mapping.properties["BatchSize"] == 100
     assert mapping.properties["MaximumBatchingWindowInSeconds"] == 1
     assert mapping.properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert mapping.properties["ScalingConfig"]["MaximumConcurrency"] >= 2
+
+
+def test_slices_of_a_reprocessing_are_worked_on_one_by_one_by_several_workers(any_stage: Synthesis) -> None:
+    mapping = mapping_of(any_stage, "Reprocessor")
+    assert mapping.properties["BatchSize"] == 1
+    assert mapping.properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert mapping.properties["ScalingConfig"]["MaximumConcurrency"] >= 2
+
+
+def test_a_record_that_fails_holds_up_nothing_for_long_and_is_given_up_to_a_queue(any_stage: Synthesis) -> None:
+    streams = mappings(any_stage, "StreamArn")
+    assert len(streams) == 3
+    for mapping in streams:
+        assert mapping.properties["StartingPosition"] == "TRIM_HORIZON"
+        assert mapping.properties["BatchSize"] == 100
+        assert mapping.properties["BisectBatchOnFunctionError"] is True
+        assert mapping.properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert 0 < mapping.properties["MaximumRetryAttempts"] <= 100
+        assert 0 < mapping.properties["MaximumRecordAgeInSeconds"] < DAY
+        queue = mapping.properties["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0]
+        assert queue in dead_letter_queues(any_stage)
+
+
+def test_each_function_hears_of_what_concerns_it_alone(any_stage: Synthesis) -> None:
+    heard = {
+        (
+            mapping.properties["FunctionName"]["Ref"].partition("Function")[0],
+            "Memories" if "TablesMemories" in json.dumps(mapping.properties["EventSourceArn"]) else "Events",
+        ): json.loads(mapping.properties["FilterCriteria"]["Filters"][0]["Pattern"])["eventName"]
+        for mapping in mappings(any_stage, "StreamArn")
+    }
+    assert heard == {
+        ("Projector", "Events"): ["INSERT"],
+        ("Publisher", "Events"): ["INSERT"],
+        ("Publisher", "Memories"): ["INSERT", "MODIFY"],
+    }
 
 
 def dead_letter_queues(synthesis: Synthesis) -> set[str]:
@@ -53,13 +104,16 @@ def dead_letter_queues(synthesis: Synthesis) -> set[str]:
         for queue in synthesis.resources("AWS::SQS::Queue")
         if "RedrivePolicy" in queue.properties
     ]
+    arns += [
+        each.properties["DestinationConfig"]["OnFailure"]["Destination"] for each in mappings(synthesis, "StreamArn")
+    ]
     return {arn["Fn::GetAtt"][0] for arn in arns}
 
 
 def test_every_queue_is_a_dead_letter_queue_or_has_one_that_keeps_longer(any_stage: Synthesis) -> None:
     queues = {queue.logical_id: queue for queue in any_stage.resources("AWS::SQS::Queue")}
     dead = dead_letter_queues(any_stage)
-    assert len(dead) == 2
+    assert len(dead) == 7
     for logical_id, queue in queues.items():
         if logical_id in dead:
             assert queue.properties["MessageRetentionPeriod"] == 14 * DAY
@@ -88,15 +142,37 @@ def test_queues_take_no_plain_http(prod: Synthesis) -> None:
 
 
 def test_the_rule_brings_every_event_but_our_own_to_the_ingest_queue_whole(any_stage: Synthesis) -> None:
-    rule = any_stage.one("AWS::Events::Rule").properties
-    assert rule["EventPattern"] == {"source": [{"anything-but": [OWN_EVENT_SOURCE]}]}
-    assert rule["State"] == "ENABLED"
-    (target,) = rule["Targets"]
-    (mapping,) = any_stage.resources("AWS::Lambda::EventSourceMapping")
-    assert target["Arn"] == mapping.properties["EventSourceArn"]
-    assert not {"Input", "InputPath", "InputTransformer"} & set(target)
-    assert target["RetryPolicy"]["MaximumEventAgeInSeconds"] == DAY
-    assert "DeadLetterConfig" in target
+    """But for what is told about organisations, each category of which has a rule and a queue of its own: one queue each."""
+    rules = {
+        rule.logical_id.removeprefix("EventBusTo")[:-8]: rule.properties
+        for rule in any_stage.resources("AWS::Events::Rule")
+    }
+    types = {
+        "Ingest": {"anything-but": {"prefix": ["billing.", "offboarding."]}},
+        "Billing": {"prefix": "billing."},
+        "Offboarding": {"prefix": "offboarding."},
+    }
+    assert set(rules) == set(types)
+    queues = set()
+    for name, rule in rules.items():
+        assert rule["EventPattern"] == {"source": [{"anything-but": [OWN_EVENT_SOURCE]}], "detail-type": [types[name]]}
+        assert rule["State"] == "ENABLED"
+        (target,) = rule["Targets"]
+        queues.add(target["Arn"]["Fn::GetAtt"][0])
+        assert target["Arn"]["Fn::GetAtt"][0].startswith(f"{name}Queue")
+        assert not {"Input", "InputPath", "InputTransformer"} & set(target)
+        assert target["RetryPolicy"]["MaximumEventAgeInSeconds"] == DAY
+        assert "DeadLetterConfig" in target
+    fed = {each.properties["EventSourceArn"]["Fn::GetAtt"][0] for each in mappings(any_stage)}
+    assert queues <= fed
+
+
+def test_both_categories_feed_the_organizations_function(any_stage: Synthesis) -> None:
+    fed = [each for each in mappings(any_stage) if each.properties["FunctionName"]["Ref"].startswith("Organizations")]
+    assert len(fed) == 2
+    for mapping in fed:
+        assert mapping.properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert 2 <= mapping.properties["ScalingConfig"]["MaximumConcurrency"] <= 5
 
 
 def test_the_bus_keeps_an_archive_of_everything(prod: Synthesis) -> None:
@@ -117,15 +193,17 @@ def test_named_accounts_may_put_events_but_not_in_our_name(dev: Synthesis) -> No
     assert policy["Condition"] == {"ForAllValues:StringNotEquals": {"events:source": [OWN_EVENT_SOURCE]}}
 
 
-def test_named_accounts_may_send_to_the_ingest_queue_and_nothing_else(dev: Synthesis) -> None:
+def test_named_accounts_may_send_to_the_queues_of_events_and_nothing_else(dev: Synthesis) -> None:
     allowed = [
         (policy.properties["Queues"][0]["Ref"], set(statement["Action"]))
         for policy in dev.resources("AWS::SQS::QueuePolicy")
         for statement in statements(policy.properties["PolicyDocument"])
         if SENDER in json.dumps(statement["Principal"])
     ]
-    (mapping,) = dev.resources("AWS::Lambda::EventSourceMapping")
-    assert allowed == [(source_queue(dev, mapping).logical_id, {"sqs:SendMessage", "sqs:GetQueueUrl"})]
+    of_events = [each for each in mappings(dev) if not each.properties["FunctionName"]["Ref"].startswith("Reprocessor")]
+    assert len(of_events) == 3
+    assert {queue for queue, _ in allowed} == {source_queue(dev, mapping).logical_id for mapping in of_events}
+    assert all(actions == {"sqs:SendMessage", "sqs:GetQueueUrl"} for _, actions in allowed)
 
 
 def test_without_named_accounts_nobody_else_may_send(prod: Synthesis) -> None:

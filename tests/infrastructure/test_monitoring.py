@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.infrastructure.synthesis import Resource, Synthesis
-from tests.infrastructure.test_messaging import dead_letter_queues
+from tests.infrastructure.test_messaging import dead_letter_queues, mapping_of, source_queue
 
 ALARM = "AWS::CloudWatch::Alarm"
 
@@ -31,18 +31,29 @@ def test_every_function_has_alarms_for_errors_and_throttles(any_stage: Synthesis
 
 
 def test_waiting_events_and_server_errors_raise_an_alarm(any_stage: Synthesis) -> None:
-    for metric in ("ApproximateAgeOfOldestMessage", "5xx"):
-        assert len(watched(any_stage.resources(ALARM), metric)) == 1
-    (age,) = (a for a in any_stage.resources(ALARM) if a.properties["MetricName"] == "ApproximateAgeOfOldestMessage")
-    visibility = max(q.properties.get("VisibilityTimeout", 0) for q in any_stage.resources("AWS::SQS::Queue"))
+    assert len(watched(any_stage.resources(ALARM), "5xx")) == 1
+    ages = [a for a in any_stage.resources(ALARM) if a.properties["MetricName"] == "ApproximateAgeOfOldestMessage"]
+    assert [a.logical_id[:-8] for a in ages] == [
+        "AlarmsIngestQueueOld",
+        "AlarmsBillingQueueOld",
+        "AlarmsOffboardingQueueOld",
+    ]
+    visibility = source_queue(any_stage, mapping_of(any_stage, "Ingest")).properties["VisibilityTimeout"]
     # One failed attempt is no alarm.
-    assert age.properties["Threshold"] > visibility
+    assert all(age.properties["Threshold"] > visibility for age in ages)
 
 
 def test_silence_is_no_alarm(any_stage: Synthesis) -> None:
     for alarm in any_stage.resources(ALARM):
         assert alarm.properties["TreatMissingData"] == "notBreaching"
         assert alarm.properties["AlarmDescription"]
+
+
+def test_a_function_that_is_behind_its_streams_raises_an_alarm(any_stage: Synthesis) -> None:
+    alarms = watched(any_stage.resources(ALARM), "IteratorAge")
+    assert len(alarms) == 2
+    for name in ("Projector", "Publisher"):
+        assert any(f"{name}Function" in alarm for alarm in alarms)
 
 
 def test_alarms_reach_the_address_over_an_encrypted_topic(dev: Synthesis) -> None:

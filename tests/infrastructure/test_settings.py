@@ -58,7 +58,16 @@ def test_clients_come_as_list_or_json() -> None:
 def test_local_has_a_platform_client_and_two_demo_organizations() -> None:
     clients = settings(stage="local").m2m_clients
     assert [client.organization_id for client in clients] == [None, "org_demo", "org_other"]
+    assert set(clients[0].scopes) == set(Scope)
     assert set(DEFAULT_CLIENTS) == set(Stage)
+
+
+@pytest.mark.parametrize("stage", ["dev", "prod"])
+def test_who_appends_events_does_not_administer(stage: str) -> None:
+    platform, operations = settings(stage=stage).m2m_clients
+    assert Scope.ADMIN in operations.scopes
+    assert Scope.ADMIN not in platform.scopes
+    assert Scope.WRITE not in operations.scopes
 
 
 @pytest.mark.parametrize("audience", ["api", '["api"]', ["api"]])

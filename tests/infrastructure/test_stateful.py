@@ -51,7 +51,8 @@ def test_event_type_index_projects_all_attributes_but_the_raw_payload(prod: Synt
     projected = set(by_type["Projection"]["NonKeyAttributes"])
     assert projected == {str(name) for name in EVENT_TYPE_INDEX_PROJECTION}
     in_every_index = {Attribute.LEAD_ORGANIZATION_ID, Attribute.OCCURRED_AT_ID, Attribute.EVENT_TYPE_OCCURRED_AT}
-    assert set(Attribute) - projected - in_every_index == {Attribute.RAW_PAYLOAD}
+    # When it was stored concerns the stream alone.
+    assert set(Attribute) - projected - in_every_index == {Attribute.RAW_PAYLOAD, Attribute.STORED_AT}
     # DynamoDB allows 20 in one index.
     assert len(projected) <= 20
 
@@ -111,14 +112,35 @@ def test_rejected_events_table_lists_an_organisation_by_the_last_delivery(any_st
     assert set(RejectionAttribute) - projected - in_every_index == {RejectionAttribute.RAW_PAYLOAD}
 
 
-def test_the_events_table_alone_has_a_stream(any_stage: Synthesis) -> None:
-    streaming = [table.logical_id for table in any_stage.resources(TABLE) if "StreamSpecification" in table.properties]
-    assert streaming == [events_table(any_stage).logical_id]
+def test_events_and_memories_alone_have_a_stream(any_stage: Synthesis) -> None:
+    streaming = [table for table in any_stage.resources(TABLE) if "StreamSpecification" in table.properties]
+    memories = any_stage.one(TABLE, starting="TablesMemories")
+    assert {table.logical_id for table in streaming} == {events_table(any_stage).logical_id, memories.logical_id}
+    for table in streaming:
+        assert table.properties["StreamSpecification"] == {"StreamViewType": "NEW_IMAGE"}
+
+
+def test_memories_are_keyed_by_lead_and_category(any_stage: Synthesis) -> None:
+    properties = any_stage.one(TABLE, starting="TablesMemories").properties
+    assert keys(properties["KeySchema"]) == [("HASH", "leadOrganizationId"), ("RANGE", "category")]
+    assert "TimeToLiveSpecification" not in properties
+
+
+def test_reprocessings_are_keyed_by_scope_and_job(any_stage: Synthesis) -> None:
+    properties = any_stage.one(TABLE, starting="TablesReprocessings").properties
+    assert keys(properties["KeySchema"]) == [("HASH", "scope"), ("RANGE", "jobId")]
+    assert "TimeToLiveSpecification" not in properties
+
+
+def test_the_state_of_an_organisation_is_one_item(any_stage: Synthesis) -> None:
+    properties = any_stage.one(TABLE, starting="TablesOrganizations").properties
+    assert keys(properties["KeySchema"]) == [("HASH", "organizationId")]
+    assert not {"TimeToLiveSpecification", "StreamSpecification", "GlobalSecondaryIndexes"} & set(properties)
 
 
 def test_tables_can_be_restored_and_are_encrypted_with_our_key(any_stage: Synthesis) -> None:
     tables = any_stage.resources(TABLE)
-    assert len(tables) == 4
+    assert len(tables) == 7
     key = any_stage.one("AWS::KMS::Key", starting="Key").logical_id
     for table in tables:
         assert table.properties["BillingMode"] == "PAY_PER_REQUEST"
@@ -137,7 +159,7 @@ def test_prod_keeps_its_data_whatever_happens_to_the_stack(prod: Synthesis) -> N
         *prod.resources("AWS::SecretsManager::Secret"),
         *prod.resources("AWS::Cognito::UserPool"),
     ]
-    assert len(kept) == 9
+    assert len(kept) == 12
     for resource in kept:
         assert resource.definition["DeletionPolicy"] == "Retain", resource.logical_id
         assert resource.definition["UpdateReplacePolicy"] == "Retain", resource.logical_id

@@ -250,6 +250,17 @@ def test_a_batch_of_a_hundred_is_stored_whole_and_one_more_is_too_large(function
     assert len(functions.items()) == 100
 
 
+@pytest.mark.parametrize("body", ["{", "{}", {"source": "s#1"}])
+def test_what_cannot_be_read_is_counted_and_logged_as_rejected(
+    functions: Functions, body: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (functions.lead(), CLOUD_EVENTS):
+        answer = functions.api("POST", path, body, headers=JSON)
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [each["code"] for each in lines if each.get("outcome") == "rejected"] == [answer.code]
+        assert sum(sum(each["EventRejected"]) for each in lines if "EventRejected" in each) == 1
+
+
 def test_system_fields_are_never_the_callers(functions: Functions) -> None:
     data = {"organizationId": functions.organization_id, "leadId": "lead_1", "planId": "p", "pk": "x", "sk": "x",
     "gsi1pk": "x", "ttl": 1,

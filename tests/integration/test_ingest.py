@@ -105,13 +105,13 @@ def test_the_writes_of_a_batch_overlap(functions: Functions, monkeypatch: pytest
     original = client._make_api_call
 
     def slow(name: str, kwargs: Any) -> Any:
-        time.sleep(0.02)
+        time.sleep(0.05)
         return original(name, kwargs)
 
     monkeypatch.setattr(client, "_make_api_call", slow)
     started = time.monotonic()
     assert functions.ingest(*(message(functions, id=f"e-{number}") for number in range(50))) == []
-    assert time.monotonic() - started < 50 * 2 * 0.02 * 0.75  # one after the other they would take at least 2 s
+    assert time.monotonic() - started < 50 * 2 * 0.05 * 0.75  # one after the other they would take at least 5 s
 
 
 def test_each_message_ends_in_a_metric_and_a_line_in_the_log(

@@ -23,12 +23,19 @@ from lead_events.names import (
     Env,
     IdentityAttribute,
     Index,
+    MemoryAttribute,
+    OrganizationAttribute,
     RejectionAttribute,
+    ReprocessingAttribute,
 )
 
 REGION: Final = "us-east-1"
 EVENTS, CLAIMS, IDENTITIES, REJECTED = "events", "claims", "identities", "rejected-events"
+MEMORIES: Final = "memories"
 BUCKET, QUEUE, BUS = "raw-bucket", "ingest", "lead-events-test"
+DEAD_LETTERS: Final = "stream-dead-letters"
+ORGANIZATIONS: Final = "organizations"
+REPROCESSINGS, REPROCESSING_QUEUE = "reprocessings", "reprocessing"
 SECRET_PREFIX: Final = "lead-events/test/webhooks"
 CREDENTIALS: Final = {
     "AWS_ACCESS_KEY_ID": "test",
@@ -93,6 +100,9 @@ def create_stores(dynamodb: Any, s3: Any) -> None:
     create_claims(dynamodb, CLAIMS)
     create_identities(dynamodb, IDENTITIES)
     create_rejected(dynamodb, REJECTED)
+    create_memories(dynamodb, MEMORIES)
+    create_reprocessings(dynamodb, REPROCESSINGS)
+    create_organizations(dynamodb, ORGANIZATIONS)
     s3.create_bucket(Bucket=BUCKET)
 
 
@@ -122,6 +132,21 @@ def create_rejected(dynamodb: Any, name: str) -> None:
     organization = RejectionAttribute.ORGANIZATION_ID
     last_seen = ((organization, RejectionAttribute.LAST_SEEN_AT), LAST_SEEN_INDEX_PROJECTION)
     _table(dynamodb, name, (organization, RejectionAttribute.REJECTED_EVENT_ID), {Index.LAST_SEEN: last_seen})
+
+
+def create_memories(dynamodb: Any, name: str) -> None:
+    """The memories table."""
+    _table(dynamodb, name, (MemoryAttribute.LEAD_ORGANIZATION_ID, MemoryAttribute.CATEGORY), {})
+
+
+def create_reprocessings(dynamodb: Any, name: str) -> None:
+    """The reprocessings table."""
+    _table(dynamodb, name, (ReprocessingAttribute.SCOPE, ReprocessingAttribute.JOB_ID), {})
+
+
+def create_organizations(dynamodb: Any, name: str) -> None:
+    """The organizations table."""
+    _table(dynamodb, name, (OrganizationAttribute.ORGANIZATION_ID,), {})
 
 
 def _table(
@@ -155,6 +180,8 @@ def create_world() -> dict[str, str]:
     """Everything the functions need; the environment variables that the stacks would set."""
     create_stores(boto3.client("dynamodb"), boto3.client("s3"))
     queue_url = boto3.client("sqs").create_queue(QueueName=QUEUE)["QueueUrl"]
+    dead_letters_url = boto3.client("sqs").create_queue(QueueName=DEAD_LETTERS)["QueueUrl"]
+    reprocessing_queue_url = boto3.client("sqs").create_queue(QueueName=REPROCESSING_QUEUE)["QueueUrl"]
     secrets = boto3.client("secretsmanager")
     secrets.create_secret(Name="cursor-secret", SecretString="cursor secret")
     secrets.create_secret(Name="identity-secret", SecretString="identity secret")
@@ -165,6 +192,11 @@ def create_world() -> dict[str, str]:
         Env.CLAIMS_TABLE: CLAIMS,
         Env.IDENTITIES_TABLE: IDENTITIES,
         Env.REJECTED_EVENTS_TABLE: REJECTED,
+        Env.MEMORIES_TABLE: MEMORIES,
+        Env.ORGANIZATIONS_TABLE: ORGANIZATIONS,
+        Env.STREAM_DEAD_LETTERS_URL: dead_letters_url,
+        Env.REPROCESSINGS_TABLE: REPROCESSINGS,
+        Env.REPROCESSING_QUEUE_URL: reprocessing_queue_url,
         Env.RAW_BUCKET: BUCKET,
         Env.INGEST_QUEUE_URL: queue_url,
         Env.WEBHOOK_SECRET_PREFIX: SECRET_PREFIX,
@@ -243,6 +275,31 @@ def sqs_record(message_id: str, body: str) -> dict[str, Any]:
         "eventSource": "aws:sqs",
         "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:ingest",
         "awsRegion": REGION,
+    }
+
+
+def stream_event(*items: Mapping[str, Any], name: str = "INSERT", keys: Sequence[str]) -> dict[str, Any]:
+    """A batch of a table's stream, of items as DynamoDB holds them; sequence numbers are ``0``, ``1`` … as text."""
+    return {"Records": [stream_record(str(number), item, name, keys) for number, item in enumerate(items)]}
+
+
+def stream_record(number: str, item: Mapping[str, Any], name: str, keys: Sequence[str]) -> dict[str, Any]:
+    """One record; Lambda hands over JSON, and with it binary values as Base64."""
+    image = json.loads(json.dumps(item, default=lambda binary: base64.b64encode(binary).decode()))
+    return {
+        "eventID": f"id of {number}",
+        "eventName": name,
+        "eventSource": "aws:dynamodb",
+        "eventSourceARN": f"arn:aws:dynamodb:{REGION}:123456789012:table/t/stream/2026-03-25T14:00:00.000",
+        "awsRegion": REGION,
+        "dynamodb": {
+            "ApproximateCreationDateTime": 1774447200,
+            "Keys": {key: image[key] for key in keys},
+            "NewImage": image,
+            "SequenceNumber": number,
+            "SizeBytes": 100,
+            "StreamViewType": "NEW_IMAGE",
+        },
     }
 
 

@@ -16,7 +16,7 @@ from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyVa
 from moto import mock_aws
 from rich.console import Console
 
-from tools.benchmarks import approximations, lambda_events, tables, units
+from tools.benchmarks import approximations, cold, lambda_events, tables, units
 from tools.benchmarks.cli import write
 from tools.benchmarks.figures import Bar, Figure, show
 from tools.benchmarks.reference.usual.models import CloudEvent
@@ -37,6 +37,9 @@ def literal(monkeypatch: pytest.MonkeyPatch) -> Iterator[LiteralStore]:
         "IDEMPOTENCY_TABLE_NAME": tables.IDEMPOTENCY,
         "INGEST_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/ingest",
         "WEBHOOK_SECRET_PREFIX": "prefix",
+        "MEMORIES_TABLE_NAME": tables.LITERAL_MEMORIES,
+        "REPROCESSINGS_TABLE_NAME": tables.REPROCESSINGS,
+        "EVENT_BUS_NAME": "default",
         "POWERTOOLS_SERVICE_NAME": "bench",
         "POWERTOOLS_METRICS_NAMESPACE": "Bench",
         "POWERTOOLS_TRACE_DISABLED": "1",
@@ -44,7 +47,7 @@ def literal(monkeypatch: pytest.MonkeyPatch) -> Iterator[LiteralStore]:
         monkeypatch.setenv(name, value)
     with mock_aws():
         client = boto3.client("dynamodb")
-        for definition in tables.literal():
+        for definition in (*tables.literal(), *tables.others()):
             client.create_table(**definition)
         boto3.client("secretsmanager").create_secret(
             Name=f"prefix/stripe/{ORGANIZATION}", SecretString=json.dumps({"secrets": [SECRET]})
@@ -141,6 +144,30 @@ def test_the_usual_webhook_takes_what_is_signed_once_and_nothing_else(literal: L
     queue = boto3.resource("sqs").Queue("https://sqs.us-east-1.amazonaws.com/123456789012/ingest")
     assert len(queue.receive_messages(MaxNumberOfMessages=10)) == 1
     assert webhooks.handler(request | {"body": "{}"}, LambdaContext())["statusCode"] == 401
+
+
+def remembered() -> list[dict[str, Any]]:
+    return boto3.resource("dynamodb").Table(tables.LITERAL_MEMORIES).scan()["Items"]
+
+
+def test_the_usual_projector_folds_each_event_once(literal: LiteralStore) -> None:
+    projector, batch = usual("projector"), json.loads(lambda_events.stream(3))
+    for _ in range(2):
+        assert projector.handler(batch, LambdaContext()) == {"batchItemFailures": []}
+    (memory,) = remembered()
+    assert (memory["category"], memory["eventCount"], memory["total"]) == ("purchase", 3, Decimal("599.7"))
+
+
+def test_the_usual_publisher_tells_of_an_event(literal: LiteralStore) -> None:
+    batch = json.loads(lambda_events.stream(2))
+    assert usual("publisher").handler(batch, LambdaContext()) == {"batchItemFailures": []}
+
+
+def test_the_usual_reprocessor_rebuilds_a_lead_of_a_running_job(literal: LiteralStore) -> None:
+    batch = json.loads(lambda_events.slice_of(cold.reprocessing(boto3.client("dynamodb"), [tables.LITERAL_EVENTS])))
+    assert usual("reprocessor").handler(batch, LambdaContext()) == {"batchItemFailures": []}
+    (memory,) = remembered()
+    assert memory["eventCount"] == cold.HISTORY
 
 
 def test_the_tables_are_those_that_are_deployed() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from lead_events.errors import UnavailableError
+from lead_events.errors import NotPublishedError, UnavailableError
 from lead_events.messaging.bus import EventBridgeBus
 
 
@@ -22,7 +22,7 @@ class Client:
         self.calls: list[list[dict[str, Any]]] = []
         self.took: list[str] = []
 
-    def put_events(self, *, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803  # AWS's name
+    def put_events(self, *, Entries: list[dict[str, Any]]) -> dict[str, Any]:
         self.calls.append(Entries)
         results = [self._result(json.loads(each["Detail"])["id"]) for each in Entries]
         return {"FailedEntryCount": sum("ErrorCode" in each for each in results), "Entries": results}
@@ -137,3 +137,25 @@ def test_a_bus_that_does_not_answer_is_unavailable_and_aws_is_not_quoted(error: 
     with pytest.raises(UnavailableError) as caught:
         bus(Down()).publish(envelopes(1))
     assert "ana" not in str(caught.value)
+
+
+def test_the_caller_is_told_which_envelopes_the_bus_refused() -> None:
+    client = Client(e3=99, e17=99)
+    with pytest.raises(NotPublishedError) as error:
+        bus(client).publish(envelopes(25))
+    assert error.value.refused == {"e3", "e17"}
+    assert sorted(client.took) == sorted(f"e{number}" for number in range(25) if number not in (3, 17))
+
+
+def test_after_a_call_without_an_answer_the_caller_is_told_all_that_the_bus_may_not_have() -> None:
+    class Failing(Client):
+        def put_events(self, *, Entries: list[dict[str, Any]]) -> dict[str, Any]:
+            if len(self.calls) == 1:
+                raise EndpointConnectionError(endpoint_url="https://events")
+            return super().put_events(Entries=Entries)
+
+    client = Failing(e3=99)
+    with pytest.raises(NotPublishedError) as error:
+        bus(client).publish(envelopes(25))
+    assert error.value.refused == {"e3", *(f"e{number}" for number in range(10, 25))}
+    assert len(client.took) == 9

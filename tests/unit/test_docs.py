@@ -12,19 +12,24 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from lead_events import catalogue, event_types
+from lead_events import catalogue, event_types, reconciling
 from lead_events.envelope import read_message
 from lead_events.instants import now
 from lead_events.internal_domains import DOMAINS
+from lead_events.names import OrganizationCategory
+from lead_events.organizations import contract
 from lead_events.reading import draft_of_envelope
 from lead_events.sources import SOURCE_TYPES
 from tests import samples
 from tools.docs import __main__ as command
-from tools.docs import asyncapi, documents, events, internal_events, markdown
+from tools.docs import asyncapi, documents, events, internal_events, markdown, organizations, published
 
 PAGE = events.text()
 ASYNCAPI: dict[str, Any] = yaml.safe_load(asyncapi.text())
 MESSAGES: dict[str, Any] = ASYNCAPI["components"]["messages"]
+PUBLISHED = list(published.messages())
+ABOUT_ORGANIZATIONS = list(organizations.messages())
+RECEIVED = [each for each in MESSAGES if each not in [*PUBLISHED, *ABOUT_ORGANIZATIONS]]
 
 
 def test_the_committed_documents_are_in_step() -> None:
@@ -104,8 +109,9 @@ def test_every_spelling_of_a_domain_is_on_the_page_and_every_type_that_no_servic
 
 def test_every_event_type_may_be_sent_over_bus_and_queue() -> None:
     names = [model.__name__ for model in catalogue.EVENT_TYPES.values()]
-    for channel in ASYNCAPI["channels"].values():
-        assert [name for name in names if name not in channel["messages"]] == []
+    for name in ("eventBus", "ingestQueue"):
+        assert [each for each in names if each not in ASYNCAPI["channels"][name]["messages"]] == []
+    assert list(ASYNCAPI["channels"][asyncapi.PUBLISHED]["messages"]) == PUBLISHED
 
 
 def test_every_reference_of_the_asyncapi_document_leads_somewhere() -> None:
@@ -115,7 +121,19 @@ def test_every_reference_of_the_asyncapi_document_leads_somewhere() -> None:
             target = target[part]
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_what_is_told_keeps_its_schema(name: str) -> None:
+    sample = MESSAGES[name]["examples"][0]["payload"]
+    _payload_validator(name).validate(sample)
+    content = "payload" if name == published.RECORDED else "memory"
+    for wrong in ({}, {"reference": "elsewhere"}):
+        data = {key: value for key, value in sample["data"].items() if key != content} | wrong
+        assert not _payload_validator(name).is_valid(sample | {"data": data})
+    data = {key: value for key, value in sample["data"].items() if key != content} | {"reference": "/v1/x"}
+    _payload_validator(name).validate(sample | {"data": data})
+
+
+@pytest.mark.parametrize("name", RECEIVED)
 def test_a_sample_message_keeps_its_schema_and_is_read(name: str) -> None:
     sample = MESSAGES[name]["examples"][0]["payload"]
     _payload_validator(name).validate(sample)
@@ -140,6 +158,31 @@ def test_a_message_of_another_type_breaks_the_schema() -> None:
     sample = MESSAGES["SubscriptionCreated"]["examples"][0]["payload"]
     assert not _payload_validator("SubscriptionCreated").is_valid(sample | {"type": "billing.invoice-paid"})
     assert _payload_validator(asyncapi.OTHER).is_valid(sample | {"type": "billing.invoice-paid"})
+
+
+def test_events_about_organizations_may_be_sent_over_the_bus_and_the_queue_of_their_category() -> None:
+    channels = ASYNCAPI["channels"]
+    assert set(ABOUT_ORGANIZATIONS) <= set(channels["eventBus"]["messages"])
+    queues = [name for category in OrganizationCategory for name in channels[f"{category}Queue"]["messages"]]
+    assert queues == ABOUT_ORGANIZATIONS
+
+
+@pytest.mark.parametrize("model", contract.EVENTS, ids=lambda model: model.type)
+def test_an_event_about_an_organization_has_its_section_and_a_sample_that_keeps_its_schema_and_is_read(
+    model: type[contract.OrganizationPayload],
+) -> None:
+    section = organizations.text().split(f"\n## {model.type}\n")[1].split("\n## ")[0]
+    assert str(model.__doc__) in section
+    sample = MESSAGES[organizations.message_name(model)]["examples"][0]["payload"]
+    assert json.loads(section.split("```json\n")[1].split("```")[0]) == sample
+    _payload_validator(organizations.message_name(model)).validate(sample)
+    recorded = json.loads(samples.load("organizations", model.type))
+    _payload_validator(organizations.message_name(model)).validate(recorded)
+    for missing in ("time", "data"):
+        cut = {name: value for name, value in sample.items() if name != missing}
+        assert not _payload_validator(organizations.message_name(model)).is_valid(cut)
+    fact, _ = reconciling.read(read_message(json.dumps(sample)), now())
+    assert fact.type == MESSAGES[organizations.message_name(model)]["name"]
 
 
 def _payload_validator(name: str) -> Draft202012Validator:

@@ -166,7 +166,7 @@ def test_small_milliseconds_do_not_become_seconds() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        None, True, "", "abc", "-1", "1.5", "１７１４５５７６００", "1" * 17, [], {}, -1, 10**30,
+        None, True, "", "abc", "-1", "1.5", "１７１４５５７６００", "1" * 17, [], {}, -1, 10**15, 10**30,
         Decimal("-0.001"), Decimal("1E+400"), Decimal("1E+999999999"),
     ],
 )  # fmt: skip

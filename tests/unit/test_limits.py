@@ -115,7 +115,7 @@ def test_the_size_we_count_is_never_below_what_dynamodb_counts(value: Any) -> No
 
 
 def _documented_size(value: Any) -> int:
-    """ "DynamoDB item sizes and formats", developer guide: UTF-8 bytes; half a byte a digit and one; 3 a container, 1 an element."""
+    """As the developer guide has it: UTF-8 bytes; half a byte a digit, and one; 3 a container, and 1 an element."""
     if value is None or isinstance(value, bool):
         return 1
     if isinstance(value, str):

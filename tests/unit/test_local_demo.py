@@ -8,6 +8,7 @@ import pytest
 
 from lead_events import providers
 from lead_events.event import Delivery, EventDraft, IdentityKind
+from lead_events.identity import normalise_phone
 from lead_events.providers import find
 from tools.local.deliveries import PROVIDERS, deliveries
 from tools.local.seed import completed
@@ -38,6 +39,11 @@ def test_the_story_has_every_provider_and_every_internal_domain() -> None:
     assert domains <= told
     assert set(PROVIDERS) <= providers.names()
     assert {"hotmart", "instagram", "shopify", "stripe", "typeform", "web", "whatsapp"} <= set(PROVIDERS)
+
+
+def test_whatsapps_id_of_anybody_invented_is_the_phone_that_the_crm_knows() -> None:
+    for person in (Person.invented() for _ in range(200)):
+        assert normalise_phone(f"+{person.phone[1:5]}{person.phone[6:]}") == normalise_phone(person.phone)
 
 
 def test_the_story_tells_no_type_twice_from_one_source() -> None:

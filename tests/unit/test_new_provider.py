@@ -72,9 +72,12 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / f"{NAME}.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.setattr(providers, "__path__", [*providers.__path__, str(tmp_path)])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    providers.names.cache_clear()
+    known = (providers.names, openapi.document)  # kept for a process's life, in which no provider is added
+    for each in known:
+        each.cache_clear()
     yield
-    providers.names.cache_clear()
+    for each in known:
+        each.cache_clear()
     sys.modules.pop(f"{providers.__name__}.{NAME}", None)
     vars(providers).pop(NAME, None)
 

@@ -118,10 +118,10 @@ def test_an_answer_stands_under_the_status_of_its_problem() -> None:
 @pytest.mark.parametrize(
     ("method", "path", "statuses"),
     [
-        ("put", f"{LEAD}/identities", "200 400 401 403 409 413 415 422 429 503"),
-        ("get", f"{LEAD}/identities", "200 401 403 404 429 503"),
-        ("get", REJECTED, "200 400 401 403 404 429 503"),
-        ("get", f"{REJECTED}/{{rejectedEventId}}", "200 400 401 403 404 429 503"),
+        ("put", f"{LEAD}/identities", "200 400 401 403 409 410 413 415 422 429 503"),
+        ("get", f"{LEAD}/identities", "200 401 403 404 410 429 503"),
+        ("get", REJECTED, "200 400 401 403 404 410 429 503"),
+        ("get", f"{REJECTED}/{{rejectedEventId}}", "200 400 401 403 404 410 429 503"),
     ],
 )
 def test_identities_and_rejected_events_name_every_answer(method: str, path: str, statuses: str) -> None:
@@ -168,7 +168,7 @@ def test_a_handshake_is_answered_as_plain_text() -> None:
 
 def test_the_document_is_built_once_and_plain_json() -> None:
     before = json.dumps(DOCUMENT)
-    assert openapi.document() is DOCUMENT
+    assert openapi.document() is openapi.document()
     openapi.document.cache_clear()
     assert json.dumps(openapi.document()) == before
 

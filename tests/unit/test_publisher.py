@@ -16,7 +16,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.stub import Stubber
 
-from lead_events import catalogue
+from lead_events import catalogue, reconciling
 from lead_events.envelope import read_message
 from lead_events.instants import now, parse_instant
 from lead_events.reading import draft_of_envelope
@@ -241,3 +241,11 @@ def test_the_file_can_be_copied_it_imports_boto3_and_the_standard_library_alone(
         )
     }
     assert imported - sys.stdlib_module_names == {"boto3", "botocore"}
+
+
+def test_an_event_about_an_organization_names_no_lead_and_is_taken() -> None:
+    sender = make(StubbedBus())
+    sent = sender.event("invoice-paid", organization_id="org_1", data={"invoiceId": "inv_1"})
+    assert sent["data"] == {"organizationId": "org_1", "invoiceId": "inv_1"}
+    fact, _ = reconciling.read(read_message(json.dumps(bus_event(sent))), now())
+    assert (fact.type, fact.organization_id, fact.lead_id) == ("billing.invoice-paid", "org_1", None)

@@ -23,7 +23,7 @@ from tools.benchmarks import tables
 ROOT: Final = tables.ROOT
 RUNTIME_PACKAGES: Final = ("boto3", "botocore", "s3transfer", "dateutil", "urllib3", "jmespath", "six")
 TIMEOUT_SECONDS: Final = 300
-FUNCTIONS: Final = ("api", "ingest", "webhooks", "tokens")
+FUNCTIONS: Final = ("api", "ingest", "webhooks", "tokens", "projector", "publisher", "reprocessor")
 USUAL: Final = "tools/benchmarks/reference/usual"
 
 _IGNORED: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".inputs.sha256")
@@ -122,8 +122,14 @@ def environment(name: str, port: int) -> dict[str, str]:
         "EVENTS_TABLE_NAME": tables.EVENTS,
         "CLAIMS_TABLE_NAME": tables.CLAIMS,
         "IDEMPOTENCY_TABLE_NAME": tables.IDEMPOTENCY,
+        "MEMORIES_TABLE_NAME": tables.MEMORIES,
+        "ORGANIZATIONS_TABLE_NAME": tables.ORGANIZATIONS,
+        "REPROCESSINGS_TABLE_NAME": tables.REPROCESSINGS,
         "RAW_BUCKET_NAME": "bench-raw",
+        "EVENT_BUS_NAME": "bench",
         "INGEST_QUEUE_URL": f"http://127.0.0.1:{port}/000000000000/ingest",
+        "REPROCESSING_QUEUE_URL": f"http://127.0.0.1:{port}/000000000000/reprocessing",
+        "STREAM_DEAD_LETTERS_URL": f"http://127.0.0.1:{port}/000000000000/stream-dead-letters",
         "WEBHOOK_SECRET_PREFIX": "lead-events/bench/webhooks",
         "CURSOR_SECRET_NAME": "cursor",
         "TOKEN_ORGANIZATIONS_PREFIX": "/lead-events/bench/organizations",
@@ -131,8 +137,11 @@ def environment(name: str, port: int) -> dict[str, str]:
 
 
 def usual_environment(name: str, port: int) -> dict[str, str]:
-    """As ``environment``, with the literal design's table of events."""
-    return environment(name, port) | {"EVENTS_TABLE_NAME": tables.LITERAL_EVENTS}
+    """As ``environment``, with the literal design's tables of events and memories."""
+    return environment(name, port) | {
+        "EVENTS_TABLE_NAME": tables.LITERAL_EVENTS,
+        "MEMORIES_TABLE_NAME": tables.LITERAL_MEMORIES,
+    }
 
 
 def _link_package(package: str, folder: Path) -> None:

@@ -19,7 +19,7 @@ from tools.benchmarks.figures import Figure, show
 from tools.benchmarks.lab import Lab
 from tools.benchmarks.tables import ROOT
 
-NAMES: Final = ("writes", "calls", "cold", "batch", "cpu", "page")
+NAMES: Final = ("writes", "calls", "cold", "batch", "cpu", "page", "folds", "projector", "rebuild")
 """One module each, with ``measure(lab)``."""
 
 

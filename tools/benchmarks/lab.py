@@ -101,7 +101,7 @@ def aws_at(port: int) -> Iterator[None]:
 
 def make_tables(client: Any) -> None:
     """Create the tables of both sides."""
-    for definition in (*tables.ours(), *tables.literal()):
+    for definition in (*tables.ours(), *tables.literal(), *tables.others()):
         client.create_table(**definition)
 
 

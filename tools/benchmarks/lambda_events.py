@@ -6,8 +6,15 @@ import hashlib
 import hmac
 import json
 import time
+from datetime import datetime, timedelta
 from typing import Any
 
+from lead_events.event import SourceType, StoredEvent, new_event_id
+from lead_events.instants import now
+from lead_events.names import Attribute
+from lead_events.store.items import item_of
+from lead_events.store.wire import item_to_wire
+from lead_events.strict_json import loads
 from tools.benchmarks.stub import ORGANIZATION, SECRET
 
 LEAD = "lead_bench"
@@ -57,6 +64,24 @@ def webhook(sample: str) -> str:
     return json.dumps(event)
 
 
+def stored(count: int, lead_id: str = LEAD) -> list[StoredEvent]:
+    """The last ``count`` purchases of a lead, a minute apart, as they were stored just now."""
+    moment = now()
+    return [_stored(moment - timedelta(minutes=number), lead_id) for number in range(count)]
+
+
+def stream(count: int) -> str:
+    """A batch of ``count`` events that were just stored, of a lead that is new at every invocation."""
+    lead_id = "lead_bench"  # of a length that an id may have; ids are checked where an event is made
+    records = [_stream_record(number, each) for number, each in enumerate(stored(count, lead_id))]
+    return json.dumps({"Records": records}).replace(f"#LEAD#{lead_id}", f"#LEAD#{lead_id}_@RUN@")
+
+
+def slice_of(message: str) -> str:
+    """A message of the reprocessing queue."""
+    return json.dumps({"Records": [_record(0, message)]})
+
+
 def token() -> str:
     """Cognito asks before it signs a token."""
     event = {
@@ -79,6 +104,43 @@ def _purchase() -> dict[str, Any]:
         "amount": 199.9,
         "currency": "BRL",
         "paymentMethod": "credit_card",
+    }
+
+
+def _stored(moment: datetime, lead_id: str) -> StoredEvent:
+    payload: Any = loads(json.dumps(_purchase()))
+    return StoredEvent(
+        organization_id=ORGANIZATION,
+        lead_id=lead_id,
+        source_type=SourceType.INTERNAL,
+        source="billing_service",
+        event_type="purchase_completed",
+        payload=payload,
+        occurred_at=moment,
+        received_at=moment,
+        stored_at=now(),
+        event_id=new_event_id(moment),
+    )
+
+
+def _stream_record(number: int, event: StoredEvent) -> dict[str, Any]:
+    image = item_to_wire(item_of(event, None)[0])
+    keys = (Attribute.LEAD_ORGANIZATION_ID, Attribute.OCCURRED_AT_ID)
+    return {
+        "eventID": f"{number:032d}",
+        "eventName": "INSERT",
+        "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb",
+        "awsRegion": "us-east-1",
+        "eventSourceARN": "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/2026-03-25T14:00:00.000",
+        "dynamodb": {
+            "ApproximateCreationDateTime": event.stored_at.timestamp(),
+            "Keys": {key: image[key] for key in keys},
+            "NewImage": image,
+            "SequenceNumber": f"{number:021d}",
+            "SizeBytes": len(json.dumps(image)),
+            "StreamViewType": "NEW_IMAGE",
+        },
     }
 
 

@@ -3,8 +3,9 @@
     python -m tools.benchmarks.stub --delay 0.005
 
 prints its port and serves until its standard input ends. It speaks the JSON protocols of DynamoDB (conditional puts,
-updates, reads and queries by key), SQS, Secrets Manager and Parameter Store, as far as the measured handlers do. Tables are
-made by CreateTable. A condition with ``attribute_not_exists`` fails where the key is taken; nothing expires.
+updates, reads and queries by key), SQS, EventBridge, Secrets Manager and Parameter Store, as far as the measured handlers do.
+Tables are made by CreateTable. A condition with ``attribute_not_exists`` fails where the key is taken, other ones and those of
+transactions hold; nothing expires.
 """
 
 from __future__ import annotations
@@ -73,18 +74,29 @@ class Stub:
         self._items[name][key] = {**(self._items[name].get(key) or body["Key"]), **changed}
         return 200, {}
 
+    def _transact_write_items(self, body: Item) -> Answer:
+        """Conditions are not looked at."""
+        for action in body["TransactItems"]:
+            for kind, each in action.items():
+                if kind == "Update":
+                    self._update_item(each)
+                else:
+                    self._items[each["TableName"]][self._key(each["TableName"], each["Item"])] = each["Item"]
+        return 200, {}
+
     def _get_item(self, body: Item) -> Answer:
         found = self._items[body["TableName"]].get(self._key(body["TableName"], body["Key"]))
         return 200, {"Item": found} if found else {}
 
     def _query(self, body: Item) -> Answer:
-        """The first ``Limit`` items of a partition; bounds of the sort key are not looked at.
+        """The first ``Limit`` items of a partition between the bounds of its sort key, if there are any.
 
         Texts of items are made once, so that later answers cost next to nothing here.
         """
         name = body["TableName"]
         partition = next(iter(sorted(body["ExpressionAttributeValues"].values(), key=_starts_with_organization)))["S"]
-        keys = sorted(key for key in self._items[name] if key[0] == partition)
+        low, high = _bounds(body)
+        keys = sorted(key for key in self._items[name] if key[0] == partition and low <= key[-1] <= high)
         if not body.get("ScanIndexForward", True):
             keys.reverse()
         shown = keys[: body.get("Limit", len(keys))]
@@ -97,6 +109,9 @@ class Stub:
     def _send_message(self, body: Item) -> Answer:
         digest = hashlib.md5(body["MessageBody"].encode(), usedforsecurity=False).hexdigest()
         return 200, {"MD5OfMessageBody": digest, "MessageId": str(uuid.uuid4())}
+
+    def _put_events(self, body: Item) -> Answer:
+        return 200, {"FailedEntryCount": 0, "Entries": [{"EventId": str(uuid.uuid4())} for _ in body["Entries"]]}
 
     def _get_secret_value(self, body: Item) -> Answer:
         value = json.dumps({"secrets": [SECRET]})
@@ -174,6 +189,13 @@ async def serve(delay: float) -> None:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _bounds(query: Item) -> tuple[str, str]:
+    """Lowest and highest sort key that is asked for."""
+    found = re.search(r"BETWEEN (:\w+) AND (:\w+)", query["KeyConditionExpression"])
+    values = query["ExpressionAttributeValues"]
+    return (values[found[1]]["S"], values[found[2]]["S"]) if found else ("", "\U0010ffff")
 
 
 def _starts_with_organization(value: Item) -> bool:

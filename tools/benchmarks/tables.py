@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from lead_events.names import EVENT_TYPE_INDEX_PROJECTION, Attribute, ClaimAttribute, Index
+from lead_events.names import (
+    EVENT_TYPE_INDEX_PROJECTION,
+    Attribute,
+    ClaimAttribute,
+    Index,
+    MemoryAttribute,
+    OrganizationAttribute,
+    ReprocessingAttribute,
+)
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 Definition = dict[str, Any]
@@ -16,6 +24,10 @@ EVENTS: Final = "bench-events"
 CLAIMS: Final = "bench-claims"
 LITERAL_EVENTS: Final = "bench-literal-events"
 IDEMPOTENCY: Final = "bench-idempotency"
+MEMORIES: Final = "bench-memories"
+LITERAL_MEMORIES: Final = "bench-literal-memories"
+REPROCESSINGS: Final = "bench-reprocessings"
+ORGANIZATIONS: Final = "bench-organizations"
 
 
 def ours() -> tuple[Definition, Definition]:
@@ -51,6 +63,17 @@ def literal() -> tuple[Definition, Definition]:
         },
     )
     return events, table(IDEMPOTENCY, ("id",))
+
+
+def others() -> tuple[Definition, ...]:
+    """Memories of both sides, reprocessings, which both know by the same keys, and our state of organisations."""
+    memory_keys = (MemoryAttribute.LEAD_ORGANIZATION_ID, MemoryAttribute.CATEGORY)
+    return (
+        table(MEMORIES, memory_keys),
+        table(LITERAL_MEMORIES, memory_keys),
+        table(REPROCESSINGS, (ReprocessingAttribute.SCOPE, ReprocessingAttribute.JOB_ID)),
+        table(ORGANIZATIONS, (OrganizationAttribute.ORGANIZATION_ID,)),
+    )
 
 
 def table(

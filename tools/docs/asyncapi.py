@@ -1,4 +1,4 @@
-"""The AsyncAPI 3.0 document: what other domains may send on the event bus and on the ingest queue."""
+"""The AsyncAPI 3.0 document: what other domains may send on the event bus and on the ingest queue, and what they hear."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Any, Final
 import yaml
 
 from lead_events import catalogue, openapi_schemas
-from lead_events.names import EVENT_BUS_NAME, OWN_EVENT_SOURCE
+from lead_events.names import EVENT_BUS_NAME, OWN_EVENT_SOURCE, OrganizationCategory
 from lead_events.openapi import VERSION
 from lead_events.openapi_schemas import Schema
+from tools.docs import organizations, published
 
 OTHER: Final = "OtherEvent"
 PLAIN: Final = "PlainDetail"
+PUBLISHED: Final = "publishedEvents"
+"""Channel of what the service tells."""
 
 _DESCRIPTION: Final = """\
 What happens to a lead elsewhere reaches the event store as CloudEvents 1.0, over the event bus or the ingest queue. Delivery
@@ -44,7 +47,7 @@ def document() -> dict[str, Any]:
                 "title": "Event bus",
                 "description": _BUS,
                 "servers": [{"$ref": "#/servers/eventBridge"}],
-                "messages": _messages([*types, OTHER, PLAIN]),
+                "messages": _messages([*types, OTHER, PLAIN, *organizations.messages()]),
             },
             "ingestQueue": {
                 "address": None,
@@ -54,18 +57,44 @@ def document() -> dict[str, Any]:
                 "servers": [{"$ref": "#/servers/sqs"}],
                 "messages": _messages([*types, OTHER]),
             },
+            **organizations.channels({"$ref": "#/servers/sqs"}),
+            PUBLISHED: {
+                "address": EVENT_BUS_NAME,
+                "title": "Event bus, what the service tells",
+                "description": published.DESCRIPTION,
+                "servers": [{"$ref": "#/servers/eventBridge"}],
+                "messages": _messages(list(published.messages())),
+            },
         },
         "operations": {
             "receiveFromEventBus": _receive("eventBus", "Events of other domains, by a rule of the bus."),
             "receiveFromIngestQueue": _receive("ingestQueue", "Events sent to the queue itself."),
+            **{
+                f"receiveFrom{category.capitalize()}Queue": _receive(
+                    f"{category}Queue", f"What {category} tells about organizations, sent to the queue itself."
+                )
+                for category in OrganizationCategory
+            },
+            "publishOnEventBus": {
+                "action": "send",
+                "channel": {"$ref": f"#/channels/{PUBLISHED}"},
+                "summary": "Stored events and changed memories, to every domain that has a rule for them.",
+            },
         },
         "components": {
             "messages": {
                 **{openapi_schemas.schema_name(each): _message(each) for each in catalogue.EVENT_TYPES},
                 OTHER: _other(),
                 PLAIN: _plain(),
+                **organizations.messages(),
+                **published.messages(),
             },
-            "schemas": {"CloudEvent": openapi_schemas.cloud_event(), **openapi_schemas.payload_schemas()},
+            "schemas": {
+                "CloudEvent": openapi_schemas.cloud_event(),
+                **openapi_schemas.payload_schemas(),
+                **organizations.schemas(),
+                **published.schemas(),
+            },
         },
     }
 

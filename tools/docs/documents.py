@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from lead_events import openapi
-from tools.docs import asyncapi, events, internal_events
+from tools.docs import asyncapi, events, internal_events, memories, organizations
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "docs"
 SHOWN_LINES: Final = 20
@@ -20,6 +20,8 @@ def generate() -> dict[str, str]:
     return {
         "events.md": events.text(),
         "internal-events.md": internal_events.text(),
+        "memories.md": memories.text(),
+        "organization-events.md": organizations.text(),
         "openapi.json": json.dumps(openapi.document(), indent=2, ensure_ascii=False) + "\n",
         "asyncapi.yaml": asyncapi.text(),
     }

@@ -73,7 +73,8 @@ Order does not matter, and neither does delay: events are ordered by their `time
 
 * A type of the tables below is held to the contract of its event type. What breaks it is not stored but kept, with reason and
   original text: `GET /v1/organizations/{{{{organizationId}}}}/rejected-events`. Nobody tells the sender.
-* An event without a lead is kept there too (`lead_unresolved`). One without an organization ends in the dead-letter queue.
+* An event without a lead is kept there too (`lead_unresolved`), but for those about an organization itself:
+  [organization-events.md](organization-events.md). One without an organization ends in the dead-letter queue.
 * Any other type of your domain is stored under its own name (`billing.invoice-paid`) with any payload. Where its event
   name is one of the [catalogue](events.md), it is that event type whoever sends it.
 """

@@ -8,14 +8,17 @@
 
 The result is ``layers/dependencies/build/{target}/python`` and is a function of its inputs alone: the lock file, the
 target and this script. Their hash is kept beside it, so a second run does nothing. Files that no import needs are
-removed (tests, type stubs, byte code, installer records), because every byte is unpacked at a cold start.
+removed (tests, type stubs, byte code, installer records), because every byte is unpacked at a cold start. Only the local
+layer is compiled again: its byte code is that of the interpreter which builds it.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
 import hashlib
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -89,6 +92,8 @@ def build(target: str) -> Path:
         staged = Path(temporary) / target
         _install(target, staged / "python")
         strip(staged / "python")
+        if target == LOCAL:  # the machine that builds has the interpreter that runs; for Lambda's it may have none
+            _compile(staged / "python")
         (staged / STAMP).write_text(inputs_hash(target))
         shutil.rmtree(destination, ignore_errors=True)
         staged.rename(destination)
@@ -106,6 +111,12 @@ def _install(target: str, folder: Path) -> None:
     finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if finished.returncode:
         raise BuildError(f"layer '{target}': pip failed\n{finished.stderr.strip()}")
+
+
+def _compile(folder: Path) -> None:
+    """Byte code that is not checked against the sources' times: whoever unpacks the layer changes those."""
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    compileall.compile_dir(folder, quiet=2, stripdir=folder, invalidation_mode=mode)
 
 
 def strip(folder: Path) -> None:

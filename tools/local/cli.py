@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, command, text in (
         ("up", _up, "start the twin and deploy onto it; already up: deploy what changed and renew the tokens"),
         ("down", _down, "stop the twin"),
-        ("run", _run, "up, then send a story through every entrance, show the timeline and stay until Ctrl-C"),
+        ("run", _run, "up, then send a story through every entrance, show timeline and memories and stay until Ctrl-C"),
         ("status", _status, "say whether the twin runs, and where"),
         ("token", _token, "print an access token of the running twin"),
         ("logs", _logs, "print what the functions logged in the last minutes"),
@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=text)
         sub.set_defaults(command=command)
         if command is _run:
-            sub.add_argument("--once", action="store_true", help="end after the timeline was shown (also ONCE=1)")
+            sub.add_argument("--once", action="store_true", help="end after they were shown (also ONCE=1)")
         if command is _logs:
             sub.add_argument("--minutes", type=float, default=10.0, help="how far back (default: 10)")
         if command is _token:
@@ -89,7 +89,9 @@ def _run(wanted: Twin, options: argparse.Namespace) -> int:
             demo.play()
         with timed("waiting until all of it can be read"):
             items = demo.wait()
-        show(demo, items, demo.identities())
+        with timed("waiting until the memories have caught up"):
+            memories = demo.memories()
+        show(demo, items, memories, demo.identities())
         if options.once or os.environ.get("ONCE") == "1":
             return 0
         say("Ctrl-C ends this" + (" and stops the twin" if started else "; the twin stays up, as it was before"))

@@ -1,4 +1,4 @@
-"""Sends the story through every entrance as real callers do, and reads the timeline back from the API.
+"""Sends the story through every entrance as real callers do, and reads timeline and memories back from the API.
 
 Nothing of the library is used: whoever wants to know how to call Lead Events can copy from here.
 """
@@ -98,6 +98,27 @@ class Demo:
                 )
             time.sleep(0.3)
 
+    def memories(self) -> str:
+        """What is known about the lead, as a text, as soon as the projector has caught up with what is stored.
+
+        Raises:
+            TwinError: it does not catch up in time.
+        """
+        known = {each["name"] for each in self._call("GET", "/v1/event-types", token=False)["eventTypes"]}
+        deadline = time.monotonic() + VISIBLE_SECONDS
+        while True:
+            # The timeline first: it may have grown by the time that the memories are read. Other types touch no memory.
+            stored = sum(item["eventType"] in known for item in self.timeline())
+            memories = self._call("GET", f"{self.lead_path}/memories")["memories"]
+            held = sum(memory["eventCount"] for memory in memories.values())
+            if held >= stored:
+                return self._send("GET", f"{self.lead_path}/memories?format=text").decode()
+            if time.monotonic() > deadline:
+                raise TwinError(
+                    f"The memories hold {held} of {stored} events after {VISIBLE_SECONDS:.0f} s. See {self.twin.log}."
+                )
+            time.sleep(0.3)
+
     @property
     def lead_path(self) -> str:
         """The lead in the API."""
@@ -186,7 +207,19 @@ class Demo:
         *,
         token: bool = True,
     ) -> Any:
-        """One request, with the organisation's token unless told otherwise; answers the JSON of its response."""
+        """As ``_send``; answers the JSON of the response."""
+        return json.loads(self._send(method, path, body, headers, token=token))
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        *,
+        token: bool = True,
+    ) -> bytes:
+        """One request, with the organisation's token unless told otherwise; answers the body of its response."""
         ticket = {"authorization": f"Bearer {self.stack['tokens'][self.stack['organizationId']]}"} if token else {}
         request = urllib.request.Request(
             self.stack["apiUrl"] + path,
@@ -196,6 +229,7 @@ class Demo:
         )
         try:
             with urllib.request.urlopen(request, timeout=HTTP_SECONDS) as response:
-                return json.load(response)
+                answered: bytes = response.read()
+                return answered
         except urllib.error.HTTPError as error:
             raise TwinError(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from None

@@ -1,4 +1,4 @@
-"""Draws a timeline and the ways to explore the twin."""
+"""Draws a timeline, prints memories, and tells the ways to explore the twin."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ WIDTH: Final = 140
 """Columns where the output is no terminal."""
 
 
-def show(demo: Demo, items: list[dict[str, Any]], identities: list[dict[str, Any]]) -> None:
-    """Prints the table of the timeline, what the lead is known by, and the URLs."""
+def show(demo: Demo, items: list[dict[str, Any]], memories: str, identities: list[dict[str, Any]]) -> None:
+    """Prints the table of the timeline, the text of the memories, what the lead is known by, and the URLs."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH)
@@ -40,6 +40,10 @@ def show(demo: Demo, items: list[dict[str, Any]], identities: list[dict[str, Any
     console.print()
     console.print(table)
     console.print()
+    console.print(f"[italic]Memories of {demo.person.lead}, as an agent's prompt gets them (format=text)[/italic]")
+    for line in memories.rstrip().splitlines():
+        console.print(line, style="" if line.startswith("- ") else "bold", highlight=False, markup=False)
+    console.print()
     kinds = Counter(each["kind"] for each in identities)
     known = ", ".join(f"{kind} ×{count}" if count > 1 else kind for kind, count in kinds.items())
     console.print(f"known by   {known}; customer is a provider's own id of her", soft_wrap=True, highlight=False)
@@ -49,9 +53,9 @@ def show(demo: Demo, items: list[dict[str, Any]], identities: list[dict[str, Any
     console.print(f"OpenAPI    {url}/openapi.json", soft_wrap=True, highlight=False)
     console.print(f"AWS        {demo.twin.endpoint}  (key pair test/test, region {stack['region']})", highlight=False)
     console.print(f"twin       {demo.twin.stack_file}, log {demo.twin.log}", soft_wrap=True, highlight=False)
-    console.print("timeline   ", end="", highlight=False)
-    command = f'curl -s -H "Authorization: Bearer $(make -s token)" "{url}{demo.lead_path}/events"'
-    console.print(command, soft_wrap=True, highlight=False, markup=False)
+    for name, path in (("timeline", "events"), ("memories", "memories"), ("as text", "memories?format=text")):
+        command = f'curl -s -H "Authorization: Bearer $(make -s token)" "{url}{demo.lead_path}/{path}"'
+        console.print(f"{name:<9}  {command}", soft_wrap=True, highlight=False, markup=False)
     console.print()
 
 

@@ -45,6 +45,13 @@ class Caller:
         if self.bound_organization not in (None, organization_id):
             raise ForbiddenError("The token is bound to another organization.", code="other_organization")
 
+    def may_administer(self, organization_id: str | None) -> None:
+        """Raise unless the caller may administer ``organization_id``; ``None`` is all. Foreign is a 404, as in reading."""
+        if organization_id is not None:
+            self.read_path(organization_id)
+        elif self.bound_organization is not None:
+            raise ForbiddenError("The token is bound to one organization.", code="other_organization")
+
     def read_path(self, organization_id: str, lead_id: str | None = None) -> None:
         """Check the ids of a path that is read. Foreign, impossible and missing are all the same 404."""
         from lead_events.errors import InvalidError

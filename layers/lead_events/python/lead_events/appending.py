@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any, Final
 
@@ -26,16 +26,20 @@ def append_direct(
     """Append the event of a plain JSON body. Headers have lower-case names."""
     if mode_of(headers) is not Mode.STRUCTURED:
         raise UnsupportedMediaError("Send application/json; CloudEvents go to POST /v1/events.")
-    text, idempotency_key = decode_text(body), headers.get("idempotency-key")
-    return pipeline.process(draft_of_direct(text, organization_id, lead_id, idempotency_key, now()))
+    key = headers.get("idempotency-key")
+    return _processed(pipeline, lambda: draft_of_direct(decode_text(body), organization_id, lead_id, key, now()))
 
 
 def append_cloud_event(
     pipeline: Pipeline, mode: Mode, headers: Mapping[str, str], body: bytes, caller: Caller
 ) -> Outcome:
     """Append one CloudEvent in structured or binary mode."""
-    envelope = read_binary(headers, body) if mode is Mode.BINARY else read_structured(decode_text(body))
-    return pipeline.process(_draft(envelope, caller))
+
+    def read() -> EventDraft:
+        binary = mode is Mode.BINARY
+        return _draft(read_binary(headers, body) if binary else read_structured(decode_text(body)), caller)
+
+    return _processed(pipeline, read)
 
 
 def append_batch(
@@ -52,6 +56,15 @@ def append_batch(
     outcomes = iter(pipeline.process_all([each for each in drafts if isinstance(each, EventDraft)], executor))
     ended = [next(outcomes) if isinstance(each, EventDraft) else Outcome.rejected(each) for each in drafts]
     return ended, [_result(outcome) for outcome in ended]
+
+
+def _processed(pipeline: Pipeline, read: Callable[[], EventDraft]) -> Outcome:
+    """What cannot be read ends in a named outcome too, so that it is counted and logged like every other end."""
+    try:
+        draft = read()
+    except RejectedError as error:
+        return Outcome.rejected(error)
+    return pipeline.process(draft)
 
 
 def _draft(envelope: Envelope, caller: Caller) -> EventDraft:

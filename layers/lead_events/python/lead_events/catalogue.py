@@ -10,34 +10,17 @@ Amounts are decimal numbers in *major* units (19.90 is nineteen reais and ninety
 from __future__ import annotations
 
 from decimal import Decimal
-from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
+from lead_events.categories import Category
 from lead_events.errors import FieldError, InvalidError
 from lead_events.strict_json import Json
 
 MAX_ERRORS: Final = 50
 """Broken fields that are named: a list of 100,000 wrong elements must not make a response, or an item, too large to exist."""
-
-
-class Category(StrEnum):
-    """Memory categories of the seeds."""
-
-    PURCHASE = "purchase"
-    PRODUCT = "product"
-    INTEREST = "interest"
-    SENTIMENT = "sentiment"
-    SUPPORT = "support"
-    CONVERSATION = "conversation"
-    CAMPAIGN = "campaign"
-    SUBSCRIPTION = "subscription"
-    FORM = "form"
-    DISCOUNT = "discount"
-    AGENT = "agent"
-    OBJECTION = "objection"
 
 
 def _exact(value: Any) -> Any:

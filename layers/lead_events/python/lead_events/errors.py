@@ -9,11 +9,13 @@
     │   ├── ForbiddenError           403  authenticated, but not for this
     │   ├── NotFoundError            404  no such thing for this caller
     │   ├── ConflictError            409  same external id, other content
+    │   ├── GoneError                410  the organisation has left
     │   ├── TooLargeError            413  more than is stored or sent
     │   ├── UnsupportedMediaError    415  media type or content encoding
     │   └── InvalidError             422  readable, but breaks a rule
     │       └── UnresolvedLeadError       the delivery names no lead
     └── UnavailableError         503  not stored, send again
+        └── NotPublishedError             the bus has not everything; names what is missing
 
 Every error carries a stable ``code`` and texts that name fields and rules. No text ever holds a value that a caller
 sent, so an error can be logged and returned as it is.
@@ -89,6 +91,15 @@ class ConflictError(RejectedError):
     default_code = "idempotency_conflict"
 
 
+class GoneError(RejectedError):
+    status = 410
+    title = "Gone"
+    default_code = "organization_gone"
+
+    def __init__(self) -> None:
+        super().__init__("The organization has left the platform.")
+
+
 class TooLargeError(RejectedError):
     status = 413
     title = "Payload too large"
@@ -123,6 +134,14 @@ class UnavailableError(LeadEventsError):
     title = "Service unavailable"
     default_code = "unavailable"
     retry_after_seconds: ClassVar[int] = 2
+
+
+class NotPublishedError(UnavailableError):
+    """The bus did not take every envelope; ``refused`` are the ids of those that it may not have."""
+
+    def __init__(self, detail: str, refused: frozenset[str]) -> None:
+        super().__init__(detail)
+        self.refused = refused
 
 
 def problem(error: LeadEventsError) -> dict[str, object]:

@@ -195,6 +195,8 @@ class OutcomeKind(StrEnum):
     REJECTED = "rejected"
     FORWARDED = "forwarded"
     """Not an event of a lead: handed on to the domain that it concerns."""
+    APPLIED = "applied"
+    """Told something about an organisation, and its state says so now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,8 @@ class Outcome:
     error: LeadEventsError | None = None
     identity_conflicts: tuple[str, ...] = ()
     """Kinds of identity that point at another lead than the event's."""
+    organization_id: str | None = None
+    """Whose state it is about, where it is no event of a lead."""
 
     @classmethod
     def rejected(cls, error: RejectedError) -> Self:

@@ -24,11 +24,16 @@ def document() -> dict[str, Any]:
 
 def payload_schema(event_type: str) -> dict[str, Any]:
     """JSON Schema of a type's payload, as people write one: a field that may be null is one schema, not two."""
-    schema = plain(catalogue.json_schema(event_type))
+    return tidy(catalogue.json_schema(event_type))
+
+
+def tidy(generated: dict[str, Any]) -> dict[str, Any]:
+    """A schema of pydantic's as people write one."""
+    schema = plain(generated)
     properties = {name: _property(each) for name, each in schema["properties"].items()}
     order = ("title", "description", "type", "properties", "required", "additionalProperties", "examples")
-    tidy = schema | {"properties": properties}
-    return {key: tidy[key] for key in order if key in tidy}
+    ordered = schema | {"properties": properties}
+    return {key: ordered[key] for key in order if key in ordered}
 
 
 def plain(value: Any) -> Any:

@@ -90,7 +90,11 @@ def fingerprint(event: LeadEvent) -> str:
     payload = event.payload
     if isinstance(payload, dict):  # whether the sender's clock was ahead depends on when we received it
         payload = {name: value for name, value in payload.items() if name != "clockSkew"}
-    content = [event.event_type, event.object_id, event.object_id_ref, payload]
+    return fingerprint_of([event.event_type, event.object_id, event.object_id_ref, payload])
+
+
+def fingerprint_of(content: Json) -> str:
+    """Hash of JSON: no key order, ``1`` is ``1.0``."""
     canonical = json.dumps(_canonical(content), sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(canonical.encode()).digest()
     return f"{FINGERPRINT_VERSION}:{urlsafe_b64encode(digest[:24]).decode()}"

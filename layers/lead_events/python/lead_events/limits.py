@@ -21,6 +21,8 @@ MAX_ITEM_BYTES: Final = 400 * 1024
 MAX_PAYLOAD_BYTES: Final = 400_000
 """Bytes of a payload as DynamoDB counts them: beside it every other attribute at its longest fits the item. So it is known
 before anything is written, the claim included, that the event can be stored."""
+MAX_BUS_ENTRY_BYTES: Final = 250_000
+"""UTF-8 bytes of an entry for the bus with its source and type: EventBridge takes 256 KB, of all entries of a call."""
 MAX_DEPTH: Final = 31
 """Maps or lists around a scalar in one attribute; DynamoDB refuses the 32nd."""
 MAX_DIGITS: Final = 38

@@ -9,12 +9,12 @@ which they were stored: enough to recognise every redelivery, and no more.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
-from lead_events.catalogue import Category
+from lead_events.categories import Category
 from lead_events.event import StoredEvent
 
 WINDOW: Final = timedelta(hours=25)
@@ -34,6 +34,8 @@ class Window:
     """Ids of recently stored events: hour of storage (hours since 1970) → 8 bytes of hash per id, concatenated."""
 
     hours: Mapping[int, bytes] = field(default_factory=dict)
+    overflowing: bool = False
+    """Whether there were more ids than it may hold, so that it holds none: whatever comes next is rebuilt, not applied."""
 
     @classmethod
     def of(cls, events: Iterable[StoredEvent], now: datetime) -> Self:
@@ -43,7 +45,8 @@ class Window:
         for event in events:
             if _hour(event.stored_at) >= first:
                 hours.setdefault(_hour(event.stored_at), bytearray()).extend(_digest(event.event_id))
-        return cls({hour: bytes(ids) for hour, ids in hours.items()})
+        window = cls({hour: bytes(ids) for hour, ids in hours.items()})
+        return window if len(window) <= MAX_WINDOW_IDS else cls(overflowing=True)
 
     def has(self, event: StoredEvent) -> bool:
         """Whether ``event`` is applied already."""
@@ -64,6 +67,12 @@ class Window:
             if hour >= first:
                 hours[hour] = hours.get(hour, b"") + _digest(event.event_id)
         return type(self)(hours)
+
+    def takes(self, events: Sequence[StoredEvent], now: datetime) -> bool:
+        """Whether ``events`` can be applied under this window: it knows what was applied, and has room for them."""
+        if self.overflowing or any(self.is_old(event, now) for event in events):
+            return False
+        return len(self) + len(events) <= MAX_WINDOW_IDS
 
     def is_old(self, event: StoredEvent, now: datetime) -> bool:
         """Whether ``event`` was stored before everything the window can remember."""

@@ -109,6 +109,39 @@ LAST_SEEN_INDEX_PROJECTION: Final = (
 """Non-key attributes of ``last-seen-index``: everything but ``rawPayload``."""
 
 
+class MemoryAttribute(StrEnum):
+    """Attributes of a lead memory; the first two are the key of the memories table."""
+
+    LEAD_ORGANIZATION_ID = "leadOrganizationId"
+    CATEGORY = "category"
+    STATE = "state"
+    WINDOW = "window"
+    VERSION = "version"
+    REBUILT = "rebuilt"
+
+
+class ReprocessingAttribute(StrEnum):
+    """Attributes of a reprocessing that the infrastructure knows: the key of the reprocessings table."""
+
+    SCOPE = "scope"
+    JOB_ID = "jobId"
+
+
+class OrganizationAttribute(StrEnum):
+    """Attributes of an organisation's state; ``organizationId`` is the partition key of the organizations table."""
+
+    ORGANIZATION_ID = "organizationId"
+    STATE = "state"
+    VERSION = "version"
+
+
+class OrganizationCategory(StrEnum):
+    """Categories of events about organisations: the domain of their CloudEvents types. Each has a rule and a queue."""
+
+    BILLING = "billing"
+    OFFBOARDING = "offboarding"
+
+
 class Env(StrEnum):
     """Environment variables that the stacks set and ``settings`` reads."""
 
@@ -117,9 +150,14 @@ class Env(StrEnum):
     CLAIMS_TABLE = "CLAIMS_TABLE_NAME"
     IDENTITIES_TABLE = "IDENTITIES_TABLE_NAME"
     REJECTED_EVENTS_TABLE = "REJECTED_EVENTS_TABLE_NAME"
+    MEMORIES_TABLE = "MEMORIES_TABLE_NAME"
+    REPROCESSINGS_TABLE = "REPROCESSINGS_TABLE_NAME"
+    ORGANIZATIONS_TABLE = "ORGANIZATIONS_TABLE_NAME"
     RAW_BUCKET = "RAW_BUCKET_NAME"
     EVENT_BUS = "EVENT_BUS_NAME"
     INGEST_QUEUE_URL = "INGEST_QUEUE_URL"
+    REPROCESSING_QUEUE_URL = "REPROCESSING_QUEUE_URL"
+    STREAM_DEAD_LETTERS_URL = "STREAM_DEAD_LETTERS_URL"
     WEBHOOK_SECRET_PREFIX = "WEBHOOK_SECRET_PREFIX"
     CURSOR_SECRET = "CURSOR_SECRET_NAME"
     IDENTITY_SECRET = "IDENTITY_SECRET_NAME"
@@ -150,17 +188,32 @@ class Route(NamedTuple):
 _LEAD: Final = "/v1/organizations/{organizationId}/leads/{leadId}"
 _EXTERNAL_EVENT: Final = "/v1/organizations/{organizationId}/external-events/{source}/{externalEventId}"
 _REJECTED: Final = "/v1/organizations/{organizationId}/rejected-events"
+_REPROCESSINGS: Final = "/v1/organizations/{organizationId}/reprocessings"
+_ALL_REPROCESSINGS: Final = "/v1/reprocessings"
 _WEBHOOK: Final = "/v1/webhooks/{provider}/{organizationId}"
 
 ROUTES: Final = (
     Route("POST", f"{_LEAD}/events", Scope.WRITE, "api"),
     Route("GET", f"{_LEAD}/events", Scope.READ, "api"),
     Route("GET", f"{_LEAD}/events/{{eventId}}", Scope.READ, "api"),
+    Route("GET", f"{_LEAD}/memories", Scope.READ, "api"),
+    Route("GET", f"{_LEAD}/memories/{{category}}", Scope.READ, "api"),
     Route("GET", _EXTERNAL_EVENT, Scope.READ, "api"),
     Route("PUT", f"{_LEAD}/identities", Scope.WRITE, "api"),
     Route("GET", f"{_LEAD}/identities", Scope.READ, "api"),
     Route("GET", _REJECTED, Scope.READ, "api"),
     Route("GET", f"{_REJECTED}/{{rejectedEventId}}", Scope.READ, "api"),
+    Route("GET", "/v1/organizations/{organizationId}", Scope.READ, "api"),
+    Route("POST", _REPROCESSINGS, Scope.ADMIN, "api"),
+    Route("GET", _REPROCESSINGS, Scope.ADMIN, "api"),
+    Route("GET", f"{_REPROCESSINGS}/{{reprocessingId}}", Scope.ADMIN, "api"),
+    # The action is pause, resume or cancel.
+    Route("POST", f"{_REPROCESSINGS}/{{reprocessingId}}/{{action}}", Scope.ADMIN, "api"),
+    # Of everything: for a token that is bound to no organisation.
+    Route("POST", _ALL_REPROCESSINGS, Scope.ADMIN, "api"),
+    Route("GET", _ALL_REPROCESSINGS, Scope.ADMIN, "api"),
+    Route("GET", f"{_ALL_REPROCESSINGS}/{{reprocessingId}}", Scope.ADMIN, "api"),
+    Route("POST", f"{_ALL_REPROCESSINGS}/{{reprocessingId}}/{{action}}", Scope.ADMIN, "api"),
     Route("POST", "/v1/events", Scope.WRITE, "api"),
     Route("GET", "/v1/event-types", None, "api"),
     Route("GET", "/openapi.json", None, "api"),
@@ -218,6 +271,11 @@ class Source(StrEnum):
 def lead_key(organization_id: str, lead_id: str) -> str:
     """Partition key of a lead's events: ``ORG#{organizationId}#LEAD#{leadId}``."""
     return f"ORG#{organization_id}#LEAD#{lead_id}"
+
+
+def organization_key(organization_id: str) -> str:
+    """What every key of an organisation begins with."""
+    return f"ORG#{organization_id}"
 
 
 def webhook_secret_name(prefix: str, provider: str, organization_id: str) -> str:

@@ -76,6 +76,8 @@ def record_outcome(outcome: Outcome) -> None:
     if outcome.event is not None:
         event = outcome.event
         ids |= {"organizationId": event.organization_id, "leadId": event.lead_id, "eventId": event.event_id}
+    if outcome.organization_id is not None:
+        ids["organizationId"] = outcome.organization_id
     if outcome.error is not None:
         ids["code"] = outcome.error.code
     if outcome.identity_conflicts:

@@ -28,6 +28,7 @@ from lead_events.event import (
 from lead_events.idempotency import Claim, ClaimPersistence
 from lead_events.identity import Resolver
 from lead_events.instants import Clock
+from lead_events.lifecycles import Lifecycles
 from lead_events.limits import check_payload
 from lead_events.ports import Bus, ClaimStore, EventStore, ObjectStore, Rejection, RejectionStore
 from lead_events.reading import draft_of_envelope, envelope_of, organization_of
@@ -45,6 +46,17 @@ class Sender:
     external_event_id: str | None = None
 
 
+def sender_of(message: Envelope) -> Sender:
+    """Who sent a CloudEvent."""
+    return Sender(
+        organization_id=organization_of(message),
+        source=(message.source or source_of_domain(message.type.partition(".")[0])).lower(),
+        text=message.text,
+        event_type=message.type,
+        external_event_id=message.id,
+    )
+
+
 class Pipeline:
     """From a delivery to its outcomes. Safe to use from several threads."""
 
@@ -57,6 +69,7 @@ class Pipeline:
         resolver: Resolver,
         rejections: RejectionStore,
         bus: Bus,
+        lifecycles: Lifecycles,
         clock: Clock,
     ) -> None:
         self._events = events
@@ -64,6 +77,7 @@ class Pipeline:
         self._resolver = resolver
         self._rejections = rejections
         self._bus = bus
+        self._lifecycles = lifecycles
         self._clock = clock
         self._claimed_append = idempotent_function(
             self._append_new, data_keyword_argument="claim", persistence_store=ClaimPersistence(claims.claim)
@@ -80,14 +94,7 @@ class Pipeline:
             draft: Translation = draft_of_envelope(message, None, self._clock())
         except RejectedError as error:
             draft = error
-        sender = Sender(
-            organization_id=organization_of(message),
-            source=(message.source or source_of_domain(message.type.partition(".")[0])).lower(),
-            text=message.text,
-            event_type=message.type,
-            external_event_id=message.id,
-        )
-        return [self.take(draft, sender)]
+        return [self.take(draft, sender_of(message))]
 
     def process_delivery(self, delivery: Delivery) -> list[Outcome]:
         """A provider's delivery: each event in it goes its own road."""
@@ -116,6 +123,7 @@ class Pipeline:
     def process(self, draft: EventDraft) -> Outcome:
         """Take one event through enrichment to the store; a broken rule is an outcome, an unanswering service an exception."""
         try:
+            self._lifecycles.check(draft.organization_id)
             event, conflicts = self.resolve(self.enrich(draft))
             return replace(self.append(event), identity_conflicts=conflicts)
         except RejectedError as error:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from lead_events.errors import FieldError
 from lead_events.event import EventKey, IdentityKind, StoredEvent
 
 if TYPE_CHECKING:
-    from lead_events.catalogue import Category
+    from lead_events.categories import Category
     from lead_events.idempotency import Claim  # Powertools and boto3 with it: not for who only needs a queue
+    from lead_events.jobs import Job, LeadKey, Segment, Status
     from lead_events.memory import Memory
+    from lead_events.organizations.state import Organization
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,46 @@ class MemoryStore(Protocol):
         ...
 
 
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival(Generic[T_co]):
+    """A record of a table's stream: something was stored. Records arrive at least once, in order for each item only."""
+
+    sequence_number: str
+    """By it Lambda is told that the record failed."""
+    key: str
+    """Key of the item, for whoever has to look after a record that failed."""
+    at: datetime | None
+    """When the item was stored, to the second."""
+    item: T_co | Exception
+    """What was stored, or why it cannot be read."""
+
+
+class OrganizationStore(Protocol):
+    """The state of organisations. Every method raises ``UnavailableError`` where the store does not answer."""
+
+    def get(self, organization_id: str, *, consistent: bool = False) -> Organization:
+        """Read one; one of version 0 where there is none. Without ``consistent`` it may be a moment old."""
+        ...
+
+    def put(self, organization: Organization, claims: Sequence[Claim]) -> bool:
+        """Store the state and take the claims of the events that led to it (at most 99): all, or nothing.
+
+        ``False`` where the stored version is not the one before, or a claim is taken, or another write is under way.
+        """
+        ...
+
+
+class DeadLetters(Protocol):
+    """Where records go that no retry can help, so that they do not hold up the others."""
+
+    def send(self, message: str) -> None:
+        """Keep a message; returning means that it is durable."""
+        ...
+
+
 class ObjectStore(Protocol):
     """Text too large for an item or a message."""
 
@@ -199,4 +241,72 @@ class WebhookQueue(Protocol):
 
     def send(self, message: str) -> None:
         """Hand over a message; returning means that it is durable."""
+        ...
+
+
+class WorkQueue(Protocol):
+    """Where the next piece of a long work waits for a worker."""
+
+    def send(self, message: str, delay_seconds: int = 0) -> None:
+        """Hand over a message, to be delivered after a while; returning means that it is durable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LeadPage:
+    """Some leads of a segment in the table's own order; ``more`` says that there may be others behind the last."""
+
+    leads: Sequence[LeadKey]
+    more: bool
+
+
+class LeadScan(Protocol):
+    """All leads there are, cut into segments; a lead is in one of them, always the same."""
+
+    def page(self, segment: int, segments: int, after: LeadKey | None) -> LeadPage:
+        """Some leads behind ``after``, each once; whoever had an event when this was called is among them in the end."""
+        ...
+
+    def count(self) -> int | None:
+        """About how many events there are; ``None`` where that is not known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    """Some reprocessings, newest first, and the id behind which there are more."""
+
+    jobs: Sequence[Job]
+    after: str | None
+
+
+class ReprocessingStore(Protocol):
+    """Reprocessings and their progress. Every reading is strongly consistent."""
+
+    def start(self, job: Job, segments: Sequence[Segment]) -> str | None:
+        """Store a job and its segments, or give back the id of the open one of the same scope."""
+        ...
+
+    def get(self, owner: str, job_id: str) -> Job | None:
+        """Read one job."""
+        ...
+
+    def page(self, owner: str, after: str | None, limit: int) -> JobPage:
+        """Jobs of an organisation, or of everything."""
+        ...
+
+    def segment(self, job: Job, number: int) -> Segment | None:
+        """One of a job's segments."""
+        ...
+
+    def segments(self, job: Job) -> list[Segment]:
+        """A job's segments by number."""
+        ...
+
+    def change(self, job: Job, expected: Status) -> bool:
+        """Store the status of ``job`` if the stored one is ``expected``; the scope of a closed job is free again."""
+        ...
+
+    def advance(self, job: Job, segment: Segment) -> bool:
+        """Store ``segment`` if the stored one has gone on one time less."""
         ...

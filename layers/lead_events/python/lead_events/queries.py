@@ -21,6 +21,8 @@ PAGE_BYTES: Final = 5_000_000
 """A page is cut before its response, escaped once more by Lambda, passes this; the limit of a response is 6,291,556 bytes."""
 MAX_STORE_PAGES: Final = 20
 """Pages of the store read for one page of ours: bounds the work where the store's pages are short."""
+RAW_PAGE: Final = 10
+"""Events read at once with their raw payloads: many may be large and in S3, and a page may end after a few."""
 
 
 class Queries:
@@ -40,7 +42,8 @@ class Queries:
         size = 0
         more = True
         for _ in range(MAX_STORE_PAGES):
-            page = self._events.page(query, after, limit - len(shown), raw=raw)
+            wanted = limit - len(shown)
+            page = self._events.page(query, after, min(wanted, RAW_PAGE) if raw else wanted, raw=raw)
             more = page.more
             for event in page.events:
                 text = dumps(event_json(event, raw=raw))

@@ -49,6 +49,41 @@ class WebhookSettings:
         return cls(_required(Env.INGEST_QUEUE_URL), _required(Env.WEBHOOK_SECRET_PREFIX))
 
 
+def events_table() -> str:
+    """Name of the events table, for those who only read it."""
+    return _required(Env.EVENTS_TABLE)
+
+
+def memories_table() -> str:
+    """Name of the memories table."""
+    return _required(Env.MEMORIES_TABLE)
+
+
+def stream_dead_letters_url() -> str:
+    """URL of the queue of stream records that this function gives up."""
+    return _required(Env.STREAM_DEAD_LETTERS_URL)
+
+
+def reprocessings_table() -> str:
+    """Name of the reprocessings table."""
+    return _required(Env.REPROCESSINGS_TABLE)
+
+
+def reprocessing_queue_url() -> str:
+    """URL of the queue of what reprocessings have to do."""
+    return _required(Env.REPROCESSING_QUEUE_URL)
+
+
+def organizations_table() -> str:
+    """Name of the organizations table."""
+    return _required(Env.ORGANIZATIONS_TABLE)
+
+
+def is_local() -> bool:
+    """Whether this runs on the local twin."""
+    return os.environ.get(Env.STAGE) == "local"
+
+
 def identity_secret_name() -> str:
     """Name of the secret under which identities are hashed."""
     return _required(Env.IDENTITY_SECRET)

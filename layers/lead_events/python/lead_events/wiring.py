@@ -16,10 +16,30 @@ if TYPE_CHECKING:
     from lead_events.cursors import Cursors
     from lead_events.identity import Resolver
     from lead_events.lead_identities import LeadIdentities
+    from lead_events.lifecycles import Lifecycles
+    from lead_events.memory_queries import MemoryQueries
+    from lead_events.organization_queries import OrganizationQueries
     from lead_events.pipeline import Pipeline
-    from lead_events.ports import Bus, ClaimStore, EventStore, IdentityStore, ObjectStore, RejectionStore
+    from lead_events.ports import (
+        Bus,
+        ClaimStore,
+        DeadLetters,
+        EventStore,
+        IdentityStore,
+        MemoryStore,
+        ObjectStore,
+        OrganizationStore,
+        RejectionStore,
+        ReprocessingStore,
+        WorkQueue,
+    )
+    from lead_events.projecting import Projector
+    from lead_events.publishing import Publisher
     from lead_events.queries import Queries
+    from lead_events.receiving import Reception
     from lead_events.rejected_events import RejectedEvents
+    from lead_events.reprocessing import Reprocessor, Tasks
+    from lead_events.reprocessings import Reprocessings
     from lead_events.webhooks import Webhooks
 
 CONNECTIONS: Final = 50
@@ -77,8 +97,39 @@ def pipeline() -> Pipeline:
         resolver=resolver(),
         rejections=rejections(),
         bus=bus(),
+        lifecycles=lifecycles(),
         clock=now,
     )
+
+
+@cache
+def reception() -> Reception:
+    from lead_events.receiving import Reception
+    from lead_events.reconciling import Reconciler
+
+    return Reception(pipeline(), Reconciler(organizations=organizations(), claims=claims(), clock=now))
+
+
+@cache
+def organizations() -> OrganizationStore:
+    from lead_events.store.organizations import DynamoDbOrganizations
+
+    claims_table = settings.StoreSettings.read().claims_table
+    return DynamoDbOrganizations(client("dynamodb"), settings.organizations_table(), claims_table)
+
+
+@cache
+def lifecycles() -> Lifecycles:
+    from lead_events.lifecycles import Lifecycles
+
+    return Lifecycles(organizations(), now)
+
+
+@cache
+def organization_queries() -> OrganizationQueries:
+    from lead_events.organization_queries import OrganizationQueries
+
+    return OrganizationQueries(organizations())
 
 
 @cache
@@ -104,6 +155,102 @@ def bus() -> Bus:
 
     # The client is made when there is something to publish, which is seldom.
     return EventBridgeBus(lambda: client("events"), settings.event_bus())
+
+
+@cache
+def history() -> EventStore:
+    """The events for those who only read them, and no raw payloads."""
+    from lead_events.store.dynamodb import DynamoDbEvents
+    from lead_events.store.s3 import NoObjects
+
+    return DynamoDbEvents(client("dynamodb"), settings.events_table(), NoObjects())
+
+
+@cache
+def memory_store() -> MemoryStore:
+    from lead_events.store.memories import DynamoDbMemories
+
+    return DynamoDbMemories(client("dynamodb"), settings.memories_table())
+
+
+@cache
+def projector() -> Projector:
+    from lead_events.projecting import Projector
+
+    return Projector(history(), memory_store(), stream_dead_letters(), executor(), now)
+
+
+@cache
+def publisher() -> Publisher:
+    from lead_events.publishing import Publisher
+
+    return Publisher(bus(), stream_dead_letters())
+
+
+@cache
+def stream_dead_letters() -> DeadLetters:
+    from lead_events.messaging.sqs import DeadLetterQueue
+
+    return DeadLetterQueue(lambda: client("sqs"), settings.stream_dead_letters_url())
+
+
+@cache
+def memory_queries() -> MemoryQueries:
+    from lead_events.memory_queries import MemoryQueries
+
+    return MemoryQueries(history(), memory_store())
+
+
+@cache
+def reprocessings() -> Reprocessings:
+    from lead_events.reprocessings import Reprocessings
+    from lead_events.store.scanning import DynamoDbLeads
+
+    scan = DynamoDbLeads(client("dynamodb"), settings.events_table())
+    return Reprocessings(jobs=_jobs(), queue=_work_queue(), scan=scan, cursors=cursors(), clock=now)
+
+
+@cache
+def reprocessor() -> Reprocessor:
+    from lead_events.reprocessing import Reprocessor
+    from lead_events.store.scanning import DynamoDbLeads
+
+    scan = DynamoDbLeads(client("dynamodb"), settings.events_table())
+    return Reprocessor(jobs=_jobs(), queue=_work_queue(), scan=scan, tasks=_tasks(), clock=now, executor=executor())
+
+
+@cache
+def _tasks() -> Tasks:
+    from lead_events.jobs import Kind
+    from lead_events.messaging.sqs import NoDeadLetters
+    from lead_events.projecting import Projector
+    from lead_events.rebuilding import Rebuilding
+    from lead_events.retranslating import Retranslation
+    from lead_events.store.dynamodb import DynamoDbEvents
+
+    # It only rebuilds: it has no stream, so nothing of a stream can fail.
+    rebuilding = Rebuilding(Projector(history(), memory_store(), NoDeadLetters(), executor(), now))
+    return {
+        (Kind.MEMORIES, False): rebuilding.rebuild,
+        (Kind.MEMORIES, True): rebuilding.preview,
+        (Kind.RETRANSLATION, True): Retranslation(
+            DynamoDbEvents(client("dynamodb"), settings.events_table(), objects())
+        ),
+    }
+
+
+@cache
+def _jobs() -> ReprocessingStore:
+    from lead_events.store.reprocessings import DynamoDbReprocessings
+
+    return DynamoDbReprocessings(client("dynamodb"), settings.reprocessings_table())
+
+
+@cache
+def _work_queue() -> WorkQueue:
+    from lead_events.messaging.sqs import SqsQueue
+
+    return SqsQueue(client("sqs"), settings.reprocessing_queue_url())
 
 
 @cache
@@ -180,19 +327,24 @@ def pipeline_in_memory(
     identities: IdentityStore | None = None,
     rejections: RejectionStore | None = None,
     bus: Bus | None = None,
+    organizations: OrganizationStore | None = None,
     clock: Clock = now,
 ) -> Pipeline:
     """A pipeline of twins in memory, each of which may be replaced: for tests and tools."""
     from lead_events.identity import Resolver
+    from lead_events.lifecycles import Lifecycles
     from lead_events.pipeline import Pipeline
     from lead_events.store import memory
+    from lead_events.store.memory_organizations import InMemoryOrganizations
 
+    claims = claims if claims is not None else memory.InMemoryClaims()  # an empty one is falsy
     return Pipeline(
         events=events or memory.InMemoryEvents(),
-        claims=claims if claims is not None else memory.InMemoryClaims(),  # an empty one is falsy
+        claims=claims,
         objects=objects or memory.InMemoryObjects(),
         resolver=Resolver(identities or memory.InMemoryIdentities(), lambda: "in memory"),
         rejections=rejections or memory.InMemoryRejections(),
         bus=bus or memory.InMemoryBus(),
+        lifecycles=Lifecycles(organizations or InMemoryOrganizations(claims), clock),
         clock=clock,
     )

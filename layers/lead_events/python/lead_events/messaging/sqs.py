@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lead_events.aws_errors import translated
+from lead_events.errors import UnavailableError
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -17,6 +19,24 @@ class SqsQueue:
         self._client = client
         self._url = queue_url
 
-    def send(self, message: str) -> None:
+    def send(self, message: str, delay_seconds: int = 0) -> None:
         with translated("SQS"):
-            self._client.send_message(QueueUrl=self._url, MessageBody=message)
+            self._client.send_message(QueueUrl=self._url, MessageBody=message, DelaySeconds=delay_seconds)
+
+
+class DeadLetterQueue:
+    """The queue of what is given up; its client is made when that happens, which is a mistake of ours."""
+
+    def __init__(self, client: Callable[[], SQSClient], queue_url: str) -> None:
+        self._client = client
+        self._url = queue_url
+
+    def send(self, message: str) -> None:
+        SqsQueue(self._client(), self._url).send(message)
+
+
+class NoDeadLetters:
+    """For those who give nothing up."""
+
+    def send(self, message: str) -> None:  # noqa: ARG002  # the port's signature
+        raise UnavailableError("There is no place for what is given up here.")

@@ -10,7 +10,17 @@ from typing import Any, Final
 
 from lead_events import openapi_schemas
 from lead_events.names import ORGANIZATION_CLAIM, ROUTES, Route, Scope
-from lead_events.openapi import appending, contract, identities, reading, rejected_events, webhooks
+from lead_events.openapi import (
+    appending,
+    contract,
+    identities,
+    memories,
+    organizations,
+    reading,
+    rejected_events,
+    reprocessings,
+    webhooks,
+)
 from lead_events.openapi._parts import Operations, responses
 from lead_events.openapi_schemas import Schema
 
@@ -31,8 +41,11 @@ Amounts are decimal numbers in major units. Numbers are exact: they come back wi
 _TAGS: Final = (
     ("Append", appending),
     ("Read", reading),
+    ("Memories", memories),
     ("Identities", identities),
+    ("Organizations", organizations),
     ("Rejected events", rejected_events),
+    ("Reprocessings", reprocessings),
     ("Webhooks", webhooks),
     ("Contract", contract),
 )

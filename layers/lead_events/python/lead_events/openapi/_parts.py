@@ -10,6 +10,7 @@ from lead_events.errors import (
     ConflictError,
     FieldError,
     ForbiddenError,
+    GoneError,
     InvalidError,
     LeadEventsError,
     NotFoundError,
@@ -21,6 +22,7 @@ from lead_events.errors import (
     problem,
 )
 from lead_events.limits import MAX_BODY_BYTES
+from lead_events.memory_queries import MAX_EVENTS
 from lead_events.names import ID_PATTERN
 from lead_events.openapi_schemas import PROBLEM_CODES, Schema, ref
 from lead_events.queries import DEFAULT_LIMIT, MAX_LIMIT, invalid_parameter
@@ -68,6 +70,7 @@ WRONG_VERIFY_TOKEN: Final = Refusal(
     "WrongVerifyToken", ForbiddenError("The verify token is not the one of this webhook."), ("forbidden",)
 )
 NOT_FOUND: Final = Refusal("NotFound", NotFoundError())
+GONE: Final = Refusal("Gone", GoneError())
 CONFLICT: Final = Refusal(
     "Conflict", ConflictError("This external id was used before, for other content."), ("idempotency_conflict",)
 )
@@ -80,6 +83,14 @@ IDENTITY_CONFLICT: Final = Refusal(
     ),
     ("identity_conflict",),
 )
+REPROCESSING_RUNNING: Final = Refusal(
+    "ReprocessingRunning",
+    ConflictError("The reprocessing rep_… of the same scope is not over.", code="reprocessing_running"),
+    ("reprocessing_running",),
+)
+REPROCESSING_OVER: Final = Refusal(
+    "ReprocessingOver", ConflictError("The reprocessing is over.", code="reprocessing_over"), ("reprocessing_over",)
+)
 TOO_LARGE: Final = Refusal("TooLarge", TooLargeError(f"A body has at most {MAX_BODY_BYTES} bytes."))
 UNSUPPORTED_MEDIA: Final = Refusal("UnsupportedMedia", UnsupportedMediaError("Only UTF-8 is supported."))
 UNSUPPORTED_ENCODING: Final = Refusal(
@@ -88,21 +99,32 @@ UNSUPPORTED_ENCODING: Final = Refusal(
     ("unsupported_encoding",),
 )
 INVALID: Final = Refusal("Invalid", InvalidError.of("payload.amount", "greater_than_equal"))
+TOO_MANY_EVENTS: Final = Refusal(
+    "TooManyEvents", InvalidError.of("asOf", f"more than {MAX_EVENTS} events had occurred by then"), ("invalid",)
+)
 INVALID_IDENTITIES: Final = Refusal(
     "InvalidIdentities",
     InvalidError.of("identities.0.value", "must be {provider}:{id}, the provider in lower case"),
     ("invalid", "invalid_id"),
 )
+INVALID_REPROCESSING: Final = Refusal(
+    "InvalidReprocessing",
+    InvalidError.of("kind", "must be memories or retranslation"),
+    ("invalid", "invalid_id", "unexpected_field"),
+)
 UNAVAILABLE: Final = Refusal("Unavailable", UnavailableError("DynamoDB did not answer (ReadTimeoutError)."))
 
 WRITE_REFUSALS: Final = (
-    UNREADABLE, FORBIDDEN, CONFLICT, TOO_LARGE, UNSUPPORTED_MEDIA, INVALID, UNAVAILABLE,
+    UNREADABLE, FORBIDDEN, CONFLICT, GONE, TOO_LARGE, UNSUPPORTED_MEDIA, INVALID, UNAVAILABLE,
 )  # fmt: skip
-READ_REFUSALS: Final = (FORBIDDEN, NOT_FOUND, UNAVAILABLE)
+READ_REFUSALS: Final = (FORBIDDEN, NOT_FOUND, GONE, UNAVAILABLE)
+UNGATED_REFUSALS: Final = (FORBIDDEN, NOT_FOUND, UNAVAILABLE)
+"""Of what is answered for an organisation that has left as well."""
 
 _REFUSALS: Final = (
-    UNREADABLE, INVALID_PARAMETER, INVALID_PAGE, BAD_SIGNATURE, FORBIDDEN, WRONG_VERIFY_TOKEN, NOT_FOUND, CONFLICT,
+    UNREADABLE, INVALID_PARAMETER, INVALID_PAGE, BAD_SIGNATURE, FORBIDDEN, WRONG_VERIFY_TOKEN, NOT_FOUND, CONFLICT, GONE,
     IDENTITY_CONFLICT, TOO_LARGE, UNSUPPORTED_MEDIA, UNSUPPORTED_ENCODING, INVALID, INVALID_IDENTITIES, UNAVAILABLE,
+    REPROCESSING_RUNNING, REPROCESSING_OVER, INVALID_REPROCESSING, TOO_MANY_EVENTS,
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from lead_events import openapi_schemas as shapes
 from lead_events.openapi._parts import (
     FORBIDDEN,
+    GONE,
     IDENTITY_CONFLICT,
     INVALID_IDENTITIES,
     LEAD,
@@ -28,7 +29,7 @@ _IDENTITIES: Final = f"{LEAD}/identities"
 
 def _put() -> Schema:
     refusals = (
-        UNREADABLE, FORBIDDEN, IDENTITY_CONFLICT, TOO_LARGE, UNSUPPORTED_ENCODING, INVALID_IDENTITIES, UNAVAILABLE,
+        UNREADABLE, FORBIDDEN, GONE, IDENTITY_CONFLICT, TOO_LARGE, UNSUPPORTED_ENCODING, INVALID_IDENTITIES, UNAVAILABLE,
     )  # fmt: skip
     return {
         "tags": ["Identities"],

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from lead_events.openapi_schemas import events, identities, problems, rejections
+from lead_events.openapi_schemas import events, identities, memories, organizations, problems, rejections, reprocessings
 from lead_events.openapi_schemas._parts import EVENT_TYPE_PATTERN, SOURCE_PATTERN, Schema, obj, ref
 from lead_events.openapi_schemas.events import cloud_event, cloud_event_type_pattern, payload_schemas, schema_name
+from lead_events.openapi_schemas.memories import memories_sample, memory_sample, memory_text_sample
+from lead_events.openapi_schemas.organizations import (
+    organization_event_sample,
+    organization_payload_schema,
+    organization_sample,
+    sample_fact,
+)
 from lead_events.openapi_schemas.problems import PROBLEM_CODES
 from lead_events.openapi_schemas.rejections import REJECTED_EVENT_ID_PATTERN
+from lead_events.openapi_schemas.reprocessings import REPROCESSING_ID_PATTERN, job_sample, progress_sample
 from lead_events.openapi_schemas.samples import (
     LEAD,
     ORGANIZATION,
@@ -27,6 +35,7 @@ __all__ = [
     "ORGANIZATION",
     "PROBLEM_CODES",
     "REJECTED_EVENT_ID_PATTERN",
+    "REPROCESSING_ID_PATTERN",
     "SAMPLE_TYPE",
     "SOURCE_PATTERN",
     "Schema",
@@ -36,12 +45,21 @@ __all__ = [
     "direct_sample",
     "event_sample",
     "identities_sample",
+    "job_sample",
+    "memories_sample",
+    "memory_sample",
+    "memory_text_sample",
     "new_identities_sample",
+    "organization_event_sample",
+    "organization_payload_schema",
+    "organization_sample",
     "payload_sample",
     "payload_schemas",
+    "progress_sample",
     "ref",
     "rejected_envelope_sample",
     "rejected_event_sample",
+    "sample_fact",
     "schema_name",
     "schemas",
 ]
@@ -51,8 +69,11 @@ def schemas() -> dict[str, Schema]:
     """All schemas of the API."""
     return {
         **events.schemas(),
+        **memories.schemas(),
         **identities.schemas(),
         **rejections.schemas(),
+        **reprocessings.schemas(),
+        **organizations.schemas(),
         **problems.schemas(),
         "Accepted": obj("The delivery is kept and will be processed.", {"accepted": {"const": True}}),
         "Health": obj("The function runs.", {"status": {"const": "ok"}}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lead_events import catalogue, event_types, internal_domains
 from lead_events.appending import MAX_BATCH
-from lead_events.catalogue import Category
+from lead_events.categories import Category
 from lead_events.event import SCHEMA_VERSION, OutcomeKind, SourceType
 from lead_events.names import ID_PATTERN
 from lead_events.openapi_schemas._parts import (

@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import NAMESPACE_DNS, uuid5
 
 from lead_events import catalogue, event_types, internal_domains
-from lead_events.catalogue import Category
+from lead_events.categories import Category
 from lead_events.errors import FieldError, InvalidError
 from lead_events.event import IdentityKind, LeadEvent, SourceType, StoredEvent
 from lead_events.instants import format_instant

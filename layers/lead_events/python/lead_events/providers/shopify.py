@@ -69,6 +69,14 @@ def translate(delivery: Delivery) -> list[EventDraft | OrganizationEvent]:
     return [_draft(delivery, notice, fact, unknown) for fact in facts]
 
 
+def stored_headers(external_event_id: str) -> dict[str, str]:
+    """What an external id of ours tells of the headers of its delivery."""
+    shop, _, rest = external_event_id.partition(":")
+    topic, _, event_id = rest.partition(":")
+    named = {"shop-domain": shop, "topic": topic.replace(".", "/"), "event-id": event_id.partition(":")[0]}
+    return {f"x-shopify-{name}": value for name, value in named.items()} if event_id else {}
+
+
 def _draft(delivery: Delivery, notice: Notice, fact: Fact, unknown: Fact) -> EventDraft:
     fact_id = reference(fact.fact_id)
     return EventDraft(

@@ -106,6 +106,11 @@ def translate(delivery: Delivery) -> list[Translation]:
     return translations
 
 
+def stored_headers(external_event_id: str) -> dict[str, str]:
+    """What an external id of ours tells of the headers of its delivery: whether it was signed."""
+    return {} if external_event_id.startswith("browser:") else {"webhook-id": external_event_id}
+
+
 def _scheme(headers: Mapping[str, str]) -> str | None:
     return next((name for name in ("webhook", "svix") if headers.get(f"{name}-id", "").strip()), None)
 

@@ -152,13 +152,7 @@ class DynamoDbClaims:
         self._table = table_name
 
     def claim(self, claim: Claim) -> Claim | None:
-        item: Item = {
-            ClaimAttribute.CLAIM_ID: claim.claim_id,
-            ClaimAttribute.LEAD_ORGANIZATION_ID: claim.lead_organization_id,
-            ClaimAttribute.OCCURRED_AT_ID: claim.occurred_at_id,
-            ClaimAttribute.FINGERPRINT: claim.fingerprint,
-        }
-        found = put_if_absent(self._client, self._table, item, ClaimAttribute.CLAIM_ID)
+        found = put_if_absent(self._client, self._table, claim_item(claim), ClaimAttribute.CLAIM_ID)
         first = None if found is None else _claim_of(found)
         return None if first == claim else first  # equal: our own put, which botocore sent again
 
@@ -184,6 +178,16 @@ def put_if_absent(client: DynamoDBClient, table: str, item: Item, key_attribute:
             answer: dict[str, Any] = {**error.response}
             return item_from_wire(answer["Item"])
     return None
+
+
+def claim_item(claim: Claim) -> Item:
+    """The item of a claim."""
+    return {
+        ClaimAttribute.CLAIM_ID: claim.claim_id,
+        ClaimAttribute.LEAD_ORGANIZATION_ID: claim.lead_organization_id,
+        ClaimAttribute.OCCURRED_AT_ID: claim.occurred_at_id,
+        ClaimAttribute.FINGERPRINT: claim.fingerprint,
+    }
 
 
 def _claim_of(item: Item) -> Claim:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lead_events.aws_errors import translated
+from lead_events.errors import UnavailableError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -28,3 +29,13 @@ class S3Objects:
     def get(self, key: str) -> str:
         with translated("S3"):
             return self._client().get_object(Bucket=self._bucket, Key=key)["Body"].read().decode()
+
+
+class NoObjects:
+    """For those who never ask for a raw payload."""
+
+    def put(self, key: str, text: str) -> None:  # noqa: ARG002  # the port's signature
+        raise UnavailableError("There is no place for objects here.")
+
+    def get(self, key: str) -> str:  # noqa: ARG002  # the port's signature
+        raise UnavailableError("There are no objects here.")

@@ -1,0 +1,44 @@
+"""Whether an organisation is still there, remembered for seconds, so that asking costs nothing on the hot path."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from lead_events.errors import GoneError
+from lead_events.instants import Clock
+from lead_events.ports import OrganizationStore
+
+REMEMBERED_SECONDS: Final = 30
+"""How long a process may still take an organisation for what it was."""
+_REMEMBERED: Final = 10_000
+
+
+class Lifecycles:
+    """Asks the store once in a while. Safe to use from several threads."""
+
+    def __init__(
+        self, organizations: OrganizationStore, clock: Clock, seconds: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._organizations = organizations
+        self._clock = clock
+        self._seconds = seconds
+        self._known: dict[str, tuple[float, datetime | None]] = {}
+
+    def check(self, organization_id: str) -> None:
+        """Raise ``GoneError`` where the organisation has left. One that nobody has told of is there."""
+        since = self._gone_since(organization_id)
+        if since is not None and since <= self._clock():
+            raise GoneError
+
+    def _gone_since(self, organization_id: str) -> datetime | None:
+        known = self._known.get(organization_id)
+        if known is not None and self._seconds() < known[0]:
+            return known[1]
+        found = self._organizations.get(organization_id).lifecycle.gone_since
+        if len(self._known) >= _REMEMBERED:
+            self._known = {}
+        self._known[organization_id] = (self._seconds() + REMEMBERED_SECONDS, found)
+        return found

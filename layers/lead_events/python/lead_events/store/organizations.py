@@ -1,0 +1,85 @@
+"""The state of organisations in DynamoDB: one item each, written in one transaction with the claims of its events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lead_events.aws_errors import translated
+from lead_events.idempotency import Claim
+from lead_events.names import ClaimAttribute, OrganizationAttribute
+from lead_events.organizations.state import Organization
+from lead_events.store.dynamodb import claim_item
+from lead_events.store.items import Item
+from lead_events.store.wire import item_from_wire, item_to_wire
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+class DynamoDbOrganizations:
+    """The organizations table, and the claims table, which writing wants."""
+
+    def __init__(self, client: DynamoDBClient, table_name: str, claims_table: str) -> None:
+        self._client = client
+        self._table = table_name
+        self._claims_table = claims_table
+
+    def get(self, organization_id: str, *, consistent: bool = False) -> Organization:
+        key = item_to_wire({OrganizationAttribute.ORGANIZATION_ID: organization_id})
+        with translated("DynamoDB"):
+            found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=consistent)
+        if "Item" not in found:
+            return Organization(organization_id=organization_id)
+        return organization_of(item_from_wire(found["Item"]))
+
+    def put(self, organization: Organization, claims: Sequence[Claim]) -> bool:
+        # Botocore gives the call a token: if it repeats it, it is one write still.
+        before = organization.version - 1
+        version: dict[str, Any] = {
+            "ConditionExpression": "#version = :before",
+            "ExpressionAttributeNames": {"#version": OrganizationAttribute.VERSION},
+            "ExpressionAttributeValues": {":before": {"N": str(before)}},
+        }
+        if before == 0:
+            version["ConditionExpression"] = "attribute_not_exists(#version)"
+            del version["ExpressionAttributeValues"]
+        state: Any = {"Put": {"TableName": self._table, "Item": item_to_wire(item_of(organization)), **version}}
+        claimed: list[Any] = [
+            {
+                "Put": {
+                    "TableName": self._claims_table,
+                    "Item": item_to_wire(claim_item(claim)),
+                    "ConditionExpression": "attribute_not_exists(#key)",
+                    "ExpressionAttributeNames": {"#key": ClaimAttribute.CLAIM_ID},
+                }
+            }
+            for claim in claims
+        ]
+        with translated("DynamoDB"):
+            try:
+                self._client.transact_write_items(TransactItems=[state, *claimed])
+            except self._client.exceptions.TransactionCanceledException as error:
+                reasons = {each.get("Code") for each in error.response.get("CancellationReasons", [])}
+                if reasons <= {"None", "ConditionalCheckFailed", "TransactionConflict"}:
+                    return False  # another has written since, or is about to
+                raise
+        return True
+
+
+def item_of(organization: Organization) -> Item:
+    """The item of an organisation."""
+    return {
+        OrganizationAttribute.ORGANIZATION_ID: organization.organization_id,
+        OrganizationAttribute.STATE: organization.state,
+        OrganizationAttribute.VERSION: organization.version,
+    }
+
+
+def organization_of(item: Item) -> Organization:
+    """The organisation of an item."""
+    return Organization(
+        organization_id=item[OrganizationAttribute.ORGANIZATION_ID],
+        state=item[OrganizationAttribute.STATE],
+        version=int(item[OrganizationAttribute.VERSION]),
+    )
