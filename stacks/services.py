@@ -37,7 +37,7 @@ TOKENS_TIMEOUT: Final = Duration.seconds(5)
 """Cognito waits no longer for a trigger."""
 
 LOCAL_REPROCESSOR_TIMEOUT: Final = Duration.seconds(30)
-LOCAL_TIMEOUT: Final = Duration.seconds(20)
+LOCAL_TIMEOUT: Final = Duration.seconds(10)
 """On the local twin a failed message is visible again after about a minute, not six."""
 
 
