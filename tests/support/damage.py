@@ -26,7 +26,12 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @st.composite
-def damaged(draw: Callable[[st.SearchStrategy[Any]], Any], read: Callable[[str], Any], names: Sequence[str]) -> Any:
+def damaged(
+    draw: Callable[[st.SearchStrategy[Any]], Any],
+    read: Callable[[str], Any],
+    names: Sequence[str],
+    junk: st.SearchStrategy[Any] = JUNK,
+) -> Any:
     """A document of one of these names, read anew, with one to six of its places taken out or replaced."""
     document = read(draw(st.sampled_from(names)))
     for _ in range(draw(st.integers(1, 6))):
@@ -39,5 +44,5 @@ def damaged(draw: Callable[[st.SearchStrategy[Any]], Any], read: Callable[[str],
         if draw(st.booleans()):
             del place[key]
         else:
-            place[key] = deepcopy(draw(JUNK))  # the next damage may be done to it
+            place[key] = deepcopy(draw(junk))  # the next damage may be done to it
     return document

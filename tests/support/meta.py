@@ -9,10 +9,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lead_events import catalogue
+from lead_events.errors import RejectedError
 from lead_events.event import Delivery, EventDraft, OrganizationEvent, SourceType, Translation
 from lead_events.limits import check_payload
 from lead_events.providers import find
 from tests.samples import load, names
+from tests.support import providers
 from tests.support.damage import JUNK, damaged
 
 NOW = datetime(2026, 1, 8, 13, 0, 5, tzinfo=UTC)
@@ -28,6 +30,19 @@ def translated(provider: str, body: Any, lead_id: str | None = None) -> list[Tra
 def drafts_of(provider: str, body: Any, lead_id: str | None = None) -> list[EventDraft]:
     """The drafts among them."""
     return [each for each in translated(provider, body, lead_id) if isinstance(each, EventDraft)]
+
+
+def main(provider: str, body: Any, lead_id: str | None = None) -> EventDraft:
+    """The event that the first item is."""
+    return drafts_of(provider, body, lead_id)[0]
+
+
+def payload_of(provider: str, body: Any) -> dict[str, Any]:
+    return providers.payload_of(main(provider, body))
+
+
+def identities(provider: str, body: Any) -> list[str]:
+    return [identity.value for identity in main(provider, body).identities]
 
 
 def sample(provider: str, name: str) -> dict[str, Any]:
@@ -66,3 +81,18 @@ def without_raw(draft: EventDraft) -> dict[str, Any]:
 def damaged_bodies(provider: str) -> st.SearchStrategy[Any]:
     """A provider's samples with damage done to them."""
     return damaged(lambda name: sample(provider, name), names(provider)) | JUNK
+
+
+def check_damaged(provider: str, account: str, body: Any) -> None:
+    """A delivery that is damaged becomes events or a clean refusal; ``account`` is what a sound one calls its object."""
+    try:
+        found = translated(provider, body)
+    except RejectedError:
+        # What an entry holds is never a reason to refuse the whole.
+        ours = isinstance(body, dict) and body.get("object") == account
+        assert not ours or not isinstance(body.get("entry"), list) or not body["entry"]
+        return
+    assert found
+    for draft in (each for each in found if isinstance(each, EventDraft)):
+        check([draft], provider)
+        assert without_raw(draft) in [without_raw(each) for each in drafts_of(provider, draft.raw_payload)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,7 @@ from lead_events.providers.instagram import translate
 from tests.samples import load, names
 from tests.support import meta
 from tests.support.meta import NOW, check, damaged_bodies, shape
-
-shared = os.environ.get("LEAD_EVENTS_SHARED", "")
-corpus = pytest.mark.skipif(not shared, reason="LEAD_EVENTS_SHARED names no folder of shared facts")
+from tests.support.providers import corpus, shared
 
 SENT = datetime(2026, 1, 8, 13, 0, tzinfo=UTC)
 ANA = "instagram:1790000000000011"
@@ -64,8 +62,10 @@ BECOMES = {
 }
 
 
-def drafts_of(body: Any, lead_id: str | None = None) -> list[EventDraft]:
-    return meta.drafts_of("instagram", body, lead_id)
+drafts_of = partial(meta.drafts_of, "instagram")
+main = partial(meta.main, "instagram")
+payload_of = partial(meta.payload_of, "instagram")
+identities = partial(meta.identities, "instagram")
 
 
 def sample(name: str, **changes: Any) -> dict[str, Any]:
@@ -81,21 +81,6 @@ def sample(name: str, **changes: Any) -> dict[str, Any]:
     for field in [field for field, change in changes.items() if change is None]:
         del item[field]
     return body
-
-
-def main(body: Any) -> EventDraft:
-    """The event that an item is."""
-    return drafts_of(body)[0]
-
-
-def payload_of(body: Any) -> dict[str, Any]:
-    payload = main(body).payload
-    assert isinstance(payload, dict)
-    return payload
-
-
-def identities(body: Any) -> list[str]:
-    return [identity.value for identity in main(body).identities]
 
 
 def test_every_sample_has_its_promise() -> None:
@@ -299,17 +284,7 @@ def test_items_of_all_lists_are_read_and_each_keeps_its_own_text() -> None:
 @settings(max_examples=400, deadline=None)
 @given(damaged_bodies("instagram"))
 def test_damaged_deliveries_become_events_or_a_clean_refusal(body: Any) -> None:
-    try:
-        found = meta.translated("instagram", body)
-    except RejectedError:
-        # What an entry holds is never a reason to refuse the whole.
-        ours = isinstance(body, dict) and body.get("object") == "instagram"
-        assert not ours or not isinstance(body.get("entry"), list) or not body["entry"]
-        return
-    assert found
-    for draft in (each for each in found if isinstance(each, EventDraft)):
-        check([draft], "instagram")
-        assert meta.without_raw(draft) in [meta.without_raw(each) for each in drafts_of(draft.raw_payload)]
+    meta.check_damaged("instagram", "instagram", body)
 
 
 @corpus

@@ -1,9 +1,8 @@
-"""Typeform's signature, and what a response becomes."""
+"""What a response to one of Typeform's forms becomes."""
 
 from __future__ import annotations
 
 import json
-import os
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,33 +10,20 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from lead_events import catalogue
-from lead_events.errors import RejectedError, UnauthenticatedError
-from lead_events.event import Delivery, EventDraft, SourceType
+from lead_events.errors import RejectedError
+from lead_events.event import SourceType
 from lead_events.limits import check_payload
 from lead_events.providers import find
-from lead_events.providers.typeform import translate, verify
-from tests.samples import load, names
+from lead_events.providers.typeform import translate
+from tests.samples import load
+from tests.support import providers
 from tests.support.damage import JUNK, damaged
-from tests.support.signing import typeform_headers
+from tests.support.providers import corpus, shared
+from tests.support.typeform import NOW, SAMPLES, only
 
-NOW = datetime(2026, 1, 8, 13, 0, 5, tzinfo=UTC)
-SECRET = "new secret ção"
-OLD_SECRET = "old"
-SAMPLES = names("typeform")
 WHOLE = "form_response.all_answers"
-
-shared = os.environ.get("LEAD_EVENTS_SHARED", "")
-corpus = pytest.mark.skipif(not shared, reason="LEAD_EVENTS_SHARED names no folder of shared facts")
-
-
-def only(event: Any, lead_id: str | None = None) -> EventDraft:
-    body = event if isinstance(event, str) else json.dumps(event)
-    delivery = Delivery(provider="typeform", organization_id="org_1", body=body, received_at=NOW, lead_id=lead_id)
-    [draft] = translate(delivery)
-    return draft
 
 
 def sample(name: str, **changes: Any) -> dict[str, Any]:
@@ -48,9 +34,7 @@ def sample(name: str, **changes: Any) -> dict[str, Any]:
 
 
 def payload_of(event: Any) -> dict[str, Any]:
-    payload = only(event).payload
-    assert isinstance(payload, dict)
-    return payload
+    return providers.payload_of(only(event))
 
 
 def answered(kind: str, value: Any, **field: Any) -> dict[str, Any]:
@@ -59,57 +43,6 @@ def answered(kind: str, value: Any, **field: Any) -> dict[str, Any]:
     [response] = payload_of(sample(WHOLE, answers=[answer]))["responses"]
     assert isinstance(response, dict)
     return response
-
-
-# The signature
-
-
-def genuine(headers: dict[str, str], body: bytes = b"{}", secrets: tuple[str, ...] = (SECRET, OLD_SECRET)) -> bool:
-    try:
-        verify(headers, body, secrets, NOW)
-    except UnauthenticatedError:
-        return False
-    return True
-
-
-@pytest.mark.parametrize("secret", [SECRET, OLD_SECRET])
-def test_while_a_secret_is_changed_either_is_accepted(secret: str) -> None:
-    assert genuine(typeform_headers(b"{}", secret))
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_the_signature_is_of_the_bytes_as_they_came(name: str) -> None:
-    body = load("typeform", name)
-    headers = typeform_headers(body, SECRET)
-    assert genuine(headers, body)
-    assert not genuine(headers, body.removesuffix(b"\n"))
-    assert not genuine(headers, json.dumps(json.loads(body)).encode())
-
-
-def test_a_signature_over_escapes_spaces_and_a_last_newline_is_accepted() -> None:
-    body = b'{"note":"R\\u0026D caf\\u00e9 \\ud83d\\ude00","url":"https:\\/\\/example.org","total":10.00 }\n'
-    assert genuine(typeform_headers(body, SECRET), body)
-
-
-@pytest.mark.parametrize("secrets", [(), ("",), (" ", "\t\n")])
-def test_without_a_secret_everything_is_refused_even_what_the_empty_key_signed(secrets: tuple[str, ...]) -> None:
-    for key in ("", " ", SECRET):
-        assert not genuine(typeform_headers(b"{}", key), b"{}", secrets)
-
-
-def test_hexadecimal_missing_padding_and_other_prefixes_are_refused() -> None:
-    header = typeform_headers(b"{}", SECRET)["typeform-signature"]
-    for other in (header.rstrip("="), header.removeprefix("sha256="), header.replace("sha256", "sha1"), header + "="):
-        assert not genuine({"typeform-signature": other})
-
-
-@given(st.text(st.characters(exclude_categories=()), max_size=100))
-def test_any_header_is_refused_with_the_same_words(header: str) -> None:
-    with pytest.raises(UnauthenticatedError) as refused:
-        verify({"typeform-signature": header}, b"{}", [SECRET], NOW)
-    with pytest.raises(UnauthenticatedError) as missing:
-        verify({}, b"{}", [SECRET], NOW)
-    assert str(refused.value) == str(missing.value)
 
 
 # What a response becomes
@@ -382,18 +315,6 @@ def test_a_body_that_is_no_response_is_refused(body: str) -> None:
 
 
 # The shared facts
-
-
-@corpus
-def test_every_shared_vector_is_judged_as_marked() -> None:
-    vectors = json.loads((Path(shared) / "providers" / "vectors.json").read_text())["vectors"]
-    ours = [vector for vector in vectors if vector["scheme"] == "typeform"]
-    assert ours
-    for vector in ours:
-        headers = {name.lower(): value for name, value in vector["header"].items()}
-        judged = "accept" if genuine(headers, vector["body"].encode(), (vector["secret"],)) else "reject"
-        assert judged == vector["expect"], vector["id"]
-        assert only(vector["body"]).event_type == "form_submitted"
 
 
 @corpus
