@@ -206,3 +206,9 @@ def test_an_impossible_idempotency_key_is_invalid(key: str) -> None:
     with pytest.raises(InvalidError) as caught:
         of_direct(key, without="externalEventId")
     assert caught.value.errors[0].field == "Idempotency-Key"
+
+
+def test_an_impossible_idempotency_key_is_invalid_also_beside_an_external_id() -> None:
+    with pytest.raises(InvalidError) as caught:
+        of_direct("a" * 256, externalEventId="evt-1")
+    assert caught.value.errors[0].field == "Idempotency-Key"

@@ -105,6 +105,8 @@ def draft_of_direct(
     if raw_payload is not None and not isinstance(raw_payload, str):
         raise InvalidError.of("rawPayload", "must be a string: the original text, byte for byte")
     source = check_source(body["source"], "source")
+    # Held to its rule also where the body has an id, which then counts.
+    key = check_reference(idempotency_key, "Idempotency-Key")
     return EventDraft(
         organization_id=organization_id,
         lead_id=lead_id,
@@ -114,8 +116,7 @@ def draft_of_direct(
         payload=body["payload"],
         occurred_at=parse_instant(body["occurredAt"], "occurredAt"),
         received_at=received_at,
-        external_event_id=check_reference(body.get("externalEventId"), "externalEventId")
-        or check_reference(idempotency_key, "Idempotency-Key"),
+        external_event_id=check_reference(body.get("externalEventId"), "externalEventId") or key,
         object_id=check_reference(body.get("objectId"), "objectId"),
         object_id_ref=check_reference(body.get("objectIdRef"), "objectIdRef"),
         raw_payload=raw_payload,
