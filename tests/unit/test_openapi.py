@@ -57,6 +57,14 @@ def test_an_operation_names_its_scope_its_path_and_its_answers(route: Any) -> No
     assert operation["summary"]
 
 
+@pytest.mark.parametrize(
+    "route", [each for each in DOCUMENTED if "{" in each.path], ids=lambda route: f"{route.method} {route.path}"
+)
+def test_where_the_path_has_a_parameter_404_is_an_answer(route: Any) -> None:
+    """A path whose parameter has a character that no route takes is nobody's, whatever the method."""
+    assert "404" in DOCUMENT["paths"][route.path][route.method.lower()]["responses"]
+
+
 def test_operation_ids_are_unique() -> None:
     ids = [operation["operationId"] for item in DOCUMENT["paths"].values() for operation in item.values()]
     assert len(set(ids)) == len(ids)
@@ -118,7 +126,7 @@ def test_an_answer_stands_under_the_status_of_its_problem() -> None:
 @pytest.mark.parametrize(
     ("method", "path", "statuses"),
     [
-        ("put", f"{LEAD}/identities", "200 400 401 403 409 410 413 415 422 429 503"),
+        ("put", f"{LEAD}/identities", "200 400 401 403 404 409 410 413 415 422 429 503"),
         ("get", f"{LEAD}/identities", "200 401 403 404 410 429 503"),
         ("get", REJECTED, "200 400 401 403 404 410 429 503"),
         ("get", f"{REJECTED}/{{rejectedEventId}}", "200 400 401 403 404 410 429 503"),

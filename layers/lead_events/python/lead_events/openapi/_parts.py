@@ -183,4 +183,6 @@ def page_parameters(entries: str) -> list[Schema]:
 _ID: Final = {"pattern": f"^{ID_PATTERN}$"}
 ORGANIZATION: Final = parameter("organizationId", "path", "Organization", _ID)
 LEAD_PATH: Final = (ORGANIZATION, parameter("leadId", "path", "Lead", _ID))
-INCLUDE: Final = parameter("include", "query", "Shows the original text too", {"enum": ["rawPayload"]})
+INCLUDE: Final = parameter(
+    "include", "query", "Shows the original text too, unless empty", {"enum": ["rawPayload", ""]}
+)

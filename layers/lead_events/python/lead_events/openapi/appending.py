@@ -11,6 +11,7 @@ from lead_events.errors import InvalidError, problem
 from lead_events.openapi._parts import (
     LEAD_EVENTS,
     LEAD_PATH,
+    NOT_FOUND,
     WRITE_REFUSALS,
     Operations,
     answer,
@@ -36,7 +37,7 @@ def _append_direct() -> Schema:
         "responses": {
             "201": answer("Stored.", ref("Event"), shapes.event_sample()),
             "200": answer(duplicate, ref("Event"), shapes.event_sample()),
-            **refused(*WRITE_REFUSALS),
+            **refused(*WRITE_REFUSALS, NOT_FOUND),
         },
     }
 
@@ -54,11 +55,11 @@ def _append_cloud_events() -> Schema:
         f"`ce-time`, `ce-subject`, `ce-sourcetype`) and the body is the data. A batch of at most {MAX_BATCH} events is "
         "answered 200 with a result for each, in order: one bad event keeps none of the others out.",
         "parameters": [
-            parameter("ce-specversion", "header", "Binary mode: `1.0`", {"const": "1.0"}),
+            parameter("ce-specversion", "header", "Binary mode: `1.0`"),
             parameter("ce-type", "header", "Binary mode: `domain.event-name`"),
-            parameter("ce-id", "header", "Binary mode: the sender's id of the event", {"maxLength": 255}),
+            parameter("ce-id", "header", "Binary mode: the sender's id of the event, at most 255 characters"),
             parameter("ce-source", "header", "Binary mode: whose event it is"),
-            parameter("ce-time", "header", "Binary mode: when it happened", {"format": "date-time"}),
+            parameter("ce-time", "header", "Binary mode: when it happened, in RFC 3339"),
             parameter("ce-subject", "header", "Binary mode: the lead, where the data does not name it"),
             parameter("ce-sourcetype", "header", "Binary mode: required of a source outside the catalogue"),
         ],

@@ -12,6 +12,7 @@ from lead_events.openapi._parts import (
     INVALID_IDENTITIES,
     LEAD,
     LEAD_PATH,
+    NOT_FOUND,
     READ_REFUSALS,
     TOO_LARGE,
     UNAVAILABLE,
@@ -29,7 +30,8 @@ _IDENTITIES: Final = f"{LEAD}/identities"
 
 def _put() -> Schema:
     refusals = (
-        UNREADABLE, FORBIDDEN, GONE, IDENTITY_CONFLICT, TOO_LARGE, UNSUPPORTED_ENCODING, INVALID_IDENTITIES, UNAVAILABLE,
+        UNREADABLE, FORBIDDEN, NOT_FOUND, GONE, IDENTITY_CONFLICT, TOO_LARGE, UNSUPPORTED_ENCODING, INVALID_IDENTITIES,
+        UNAVAILABLE,
     )  # fmt: skip
     return {
         "tags": ["Identities"],

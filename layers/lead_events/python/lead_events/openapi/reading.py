@@ -33,7 +33,9 @@ def _timeline() -> Schema:
         "description": "A page may be shorter than `limit`, as it is also cut by size; only a null `cursor` is the end.",
         "parameters": [
             *LEAD_PATH,
-            parameter("eventType", "query", "This type alone", {"pattern": shapes.EVENT_TYPE_PATTERN}),
+            parameter(
+                "eventType", "query", "This type alone; every type if empty", _or_empty(shapes.EVENT_TYPE_PATTERN)
+            ),
             parameter("from", "query", f"From then on: {instant}"),
             parameter("to", "query", f"Up to, not including, then: {instant}, which is included"),
             parameter("order", "query", "Oldest or newest first", {"enum": ["asc", "desc"], "default": "asc"}),
@@ -45,6 +47,10 @@ def _timeline() -> Schema:
             **refused(INVALID_PAGE, *READ_REFUSALS),
         },
     }
+
+
+def _or_empty(pattern: str) -> Schema:
+    return {"pattern": f"^({pattern.removeprefix('^').removesuffix('$')})?$"}
 
 
 def _read_event() -> Schema:
