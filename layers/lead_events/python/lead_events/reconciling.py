@@ -87,7 +87,7 @@ class Reconciler:
         """Whether it was new."""
         for attempt in range(_ATTEMPTS):
             if attempt:  # other processes write too: not all of them at once again
-                self._sleep(random.uniform(0, _PAUSE_SECONDS * min(attempt, 5) / 5))  # noqa: S311
+                self._sleep(random.uniform(0, _PAUSE_SECONDS * min(attempt, 5) / 5))  # noqa: S311  # jitter
             try:
                 done = self._apply_once(fact=fact, claim=asdict(claim))
             except IdempotencyValidationError:

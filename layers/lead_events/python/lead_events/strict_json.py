@@ -64,7 +64,7 @@ def _guarded(read: Callable[[], T], text: str) -> T:
 
 
 def _elements(text: str) -> list[tuple[Json, str]]:
-    space = json.decoder.WHITESPACE.match  # type: ignore[attr-defined]
+    space = json.decoder.WHITESPACE.match  # type: ignore[attr-defined]  # what json itself skips
     position = space(text, 0).end()
     if text[position : position + 1] != "[":
         raise UnreadableError("The body must be a JSON array.")

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 _SCANNER: Final = json.JSONDecoder(parse_int=str, parse_float=str)  # only where values end is asked
-_SPACE: Final = json.decoder.WHITESPACE.match  # type: ignore[attr-defined]
+_SPACE: Final = json.decoder.WHITESPACE.match  # type: ignore[attr-defined]  # what json itself skips
 
 
 class Cuttable:

@@ -46,7 +46,7 @@ _PRIVACY: Final = {
 }
 
 
-def verify(headers: Mapping[str, str], body: bytes, secrets: Sequence[str], now: datetime) -> None:  # noqa: ARG001
+def verify(headers: Mapping[str, str], body: bytes, secrets: Sequence[str], now: datetime) -> None:  # noqa: ARG001  # no time is signed
     """HMAC-SHA256 of the body in Base64, under the app's client secret as text. There is no time to judge."""
     keys = usable(secrets)
     given = [headers.get(f"{prefix}shopify-hmac-sha256", "").strip() for prefix in ("x-", "")]
