@@ -24,7 +24,7 @@ from lead_events.store.wire import from_wire, to_wire
 from tests.support import memory_events
 from tests.support.memory_events import BEGIN, event, events, histories
 
-EXAMPLES = int(os.environ.get("MEMORY_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("LEAD_EVENTS_EXAMPLES", "100"))
 """Examples of the properties; more are worth it where a fold changed."""
 RND = random.Random(11)
 
