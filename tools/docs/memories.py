@@ -54,7 +54,7 @@ _ADDING: Final = """\
    Never keep "the first that came", an average without its count, or a counter over the keys seen last: these depend on order.
 2. Show it in `view`, and write its path, type and meaning into `FIELDS`. Where an agent should hear of it, add it to `lines`.
 3. `make test docs`: the tests compare every view with its `FIELDS`, shuffle, split and repeat events, and feed the worst
-   payloads. `MEMORY_EXAMPLES=3000` tries more of them.
+   payloads. `LEAD_EVENTS_EXAMPLES=3000` tries more of them.
 4. Deploy. States without the field are read as if nothing had been kept; reprocess everything to fill it from the past.
 
 A category is a module with `TITLE`, `FIELDS`, `FOLDS`, `view` and `lines`, named as in `categories.Category`; nothing lists
