@@ -14,7 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
@@ -22,10 +23,12 @@ from typing import Any, Final
 from aws_lambda_powertools.utilities.idempotency import BasePersistenceLayer
 from aws_lambda_powertools.utilities.idempotency.exceptions import (
     IdempotencyItemAlreadyExistsError,
+    IdempotencyPersistenceLayerError,
     IdempotencyValidationError,
 )
 from aws_lambda_powertools.utilities.idempotency.persistence.datarecord import STATUS_CONSTANTS, DataRecord
 
+from lead_events.errors import LeadEventsError
 from lead_events.event import EventKey, LeadEvent, StoredEvent
 from lead_events.instants import parse_instant
 from lead_events.names import ids_of
@@ -118,6 +121,15 @@ def _canonical(value: Json) -> Any:
         stripped = text.rstrip("0")
         return [sign if stripped else 0, stripped, int(exponent) + len(text) - len(stripped) if stripped else 0, "n"]
     return value
+
+
+@contextmanager
+def own_errors() -> Iterator[None]:
+    """Raise our own errors as the claims' store raised them: Powertools wraps whatever its persistence layer raises."""
+    try:
+        yield
+    except IdempotencyPersistenceLayerError as error:
+        raise (error.__cause__ if isinstance(error.__cause__, LeadEventsError) else error) from None
 
 
 class ClaimPersistence(BasePersistenceLayer):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lead_events.errors import GoneError
 from lead_events.instants import Clock
 from lead_events.ports import OrganizationStore
+
+if TYPE_CHECKING:
+    from lead_events.organizations.lifecycle import Lifecycle
 
 REMEMBERED_SECONDS: Final = 30
 """How long a process may still take an organisation for what it was."""
@@ -25,19 +27,18 @@ class Lifecycles:
         self._organizations = organizations
         self._clock = clock
         self._seconds = seconds
-        self._known: dict[str, tuple[float, datetime | None]] = {}
+        self._known: dict[str, tuple[float, Lifecycle]] = {}
 
     def check(self, organization_id: str) -> None:
         """Raise ``GoneError`` where the organisation has left. One that nobody has told of is there."""
-        since = self._gone_since(organization_id)
-        if since is not None and since <= self._clock():
+        if self._lifecycle(organization_id).is_gone(self._clock()):
             raise GoneError
 
-    def _gone_since(self, organization_id: str) -> datetime | None:
+    def _lifecycle(self, organization_id: str) -> Lifecycle:
         known = self._known.get(organization_id)
         if known is not None and self._seconds() < known[0]:
             return known[1]
-        found = self._organizations.get(organization_id).lifecycle.gone_since
+        found = self._organizations.get(organization_id).lifecycle
         if len(self._known) >= _REMEMBERED:
             self._known = {}
         self._known[organization_id] = (self._seconds() + REMEMBERED_SECONDS, found)

@@ -7,10 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 
 from aws_lambda_powertools.utilities.idempotency import idempotent_function
-from aws_lambda_powertools.utilities.idempotency.exceptions import (
-    IdempotencyPersistenceLayerError,
-    IdempotencyValidationError,
-)
+from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyValidationError
 
 from lead_events import catalogue, enrichment, providers, webhook_message
 from lead_events.envelope import Envelope
@@ -25,7 +22,7 @@ from lead_events.event import (
     StoredEvent,
     Translation,
 )
-from lead_events.idempotency import Claim, ClaimPersistence
+from lead_events.idempotency import Claim, ClaimPersistence, own_errors
 from lead_events.identity import Resolver
 from lead_events.instants import Clock
 from lead_events.lifecycles import Lifecycles
@@ -161,13 +158,12 @@ class Pipeline:
         if claim is None:
             return self._append_new(event=new)
         try:
-            first = self._claimed_append(event=new, claim=asdict(claim))
+            with own_errors():
+                first = self._claimed_append(event=new, claim=asdict(claim))
         except IdempotencyValidationError:
             if (retold := event.retold()) is not None:
                 return self.append(retold)
             raise ConflictError("This external id was used before, for other content.") from None
-        except IdempotencyPersistenceLayerError as error:
-            raise (error.__cause__ if isinstance(error.__cause__, LeadEventsError) else error) from None
         return first if isinstance(first, Outcome) else self._append_claimed(event, Claim(**first))
 
     def _append_new(self, *, event: StoredEvent, claim: object = None) -> Outcome:  # noqa: ARG002  # Powertools reads it

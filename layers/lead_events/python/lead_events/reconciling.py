@@ -20,15 +20,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from aws_lambda_powertools.utilities.idempotency import idempotent_function
-from aws_lambda_powertools.utilities.idempotency.exceptions import (
-    IdempotencyPersistenceLayerError,
-    IdempotencyValidationError,
-)
+from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyValidationError
 
 from lead_events.envelope import Envelope
-from lead_events.errors import ConflictError, InvalidError, LeadEventsError, UnavailableError
+from lead_events.errors import ConflictError, InvalidError, UnavailableError
 from lead_events.event import Outcome, OutcomeKind, check_id
-from lead_events.idempotency import Claim, ClaimPersistence, claim_id, fingerprint_of
+from lead_events.idempotency import Claim, ClaimPersistence, claim_id, fingerprint_of, own_errors
 from lead_events.instants import Clock
 from lead_events.names import organization_key
 from lead_events.organizations import contract
@@ -89,11 +86,10 @@ class Reconciler:
             if attempt:  # other processes write too: not all of them at once again
                 self._sleep(random.uniform(0, _PAUSE_SECONDS * min(attempt, 5) / 5))  # noqa: S311  # jitter
             try:
-                done = self._apply_once(fact=fact, claim=asdict(claim))
+                with own_errors():
+                    done = self._apply_once(fact=fact, claim=asdict(claim))
             except IdempotencyValidationError:
                 raise ConflictError("This id was used before, for other content.") from None
-            except IdempotencyPersistenceLayerError as error:
-                raise (error.__cause__ if isinstance(error.__cause__, LeadEventsError) else error) from None
             if done is not False:
                 return done is True  # else the earlier claim
         raise UnavailableError("The organization's state is contended; send again.")

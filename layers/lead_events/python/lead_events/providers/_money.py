@@ -9,16 +9,7 @@ from typing import Final
 from lead_events.errors import InvalidError
 from lead_events.strict_json import Json
 
-# ISO 4217 currencies whose minor unit is not a hundredth.
-_ZERO_DECIMAL: Final = frozenset("BIF CLP DJF GNF ISK JPY KMF KRW MGA PYG RWF UGX UYI VND VUV XAF XOF XPF".split())
-_THREE_DECIMAL: Final = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
-
 _MAJOR_UNITS: Final = re.compile(r"\d{1,15}(\.\d{1,10})?", re.ASCII)
-
-
-def minor_unit_digits(currency: str) -> int:
-    """Fraction digits of an ISO 4217 currency (upper case)."""
-    return 0 if currency in _ZERO_DECIMAL else 3 if currency in _THREE_DECIMAL else 2
 
 
 def from_minor_units(amount: object, digits: int, field: str) -> Decimal:
