@@ -10,11 +10,14 @@
     │   ├── NotFoundError            404  no such thing for this caller
     │   ├── ConflictError            409  same external id, other content
     │   ├── GoneError                410  the organisation has left
+    │   │   └── RetentionExpiredError         for good: nothing of it is kept
+    │   ├── ErasedError              410  what it is about was erased
     │   ├── TooLargeError            413  more than is stored or sent
     │   ├── UnsupportedMediaError    415  media type or content encoding
     │   └── InvalidError             422  readable, but breaks a rule
     │       └── UnresolvedLeadError       the delivery names no lead
     └── UnavailableError         503  not stored, send again
+        ├── ObjectMissingError            an object is not there
         └── NotPublishedError             the bus has not everything; names what is missing
 
 Every error carries a stable ``code`` and texts that name fields and rules. No text ever holds a value that a caller
@@ -55,6 +58,8 @@ class RejectedError(LeadEventsError):
     status = 400
     title = "Rejected"
     default_code = "rejected"
+    kept: ClassVar[bool] = True
+    """Whether a queued delivery that is refused so is kept among the rejected events; else nothing of it is."""
 
 
 class UnreadableError(RejectedError):
@@ -100,6 +105,22 @@ class GoneError(RejectedError):
         super().__init__("The organization has left the platform.")
 
 
+class RetentionExpiredError(GoneError):
+    """To callers it looks like any other that has left."""
+
+    kept = False
+
+
+class ErasedError(RejectedError):
+    status = 410
+    title = "Gone"
+    default_code = "erased"
+    kept = False
+
+    def __init__(self) -> None:
+        super().__init__("What this is about was erased, or is being erased.")
+
+
 class TooLargeError(RejectedError):
     status = 413
     title = "Payload too large"
@@ -134,6 +155,10 @@ class UnavailableError(LeadEventsError):
     title = "Service unavailable"
     default_code = "unavailable"
     retry_after_seconds: ClassVar[int] = 2
+
+
+class ObjectMissingError(UnavailableError):
+    """An object is not there; it was, or it would not be asked for."""
 
 
 class NotPublishedError(UnavailableError):

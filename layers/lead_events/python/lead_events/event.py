@@ -193,6 +193,8 @@ class OutcomeKind(StrEnum):
     DUPLICATE = "duplicate"
     CONFLICT = "conflict"
     REJECTED = "rejected"
+    ERASED = "erased"
+    """About somebody who was erased, or an organisation whose retention has expired: nothing of it is kept."""
     FORWARDED = "forwarded"
     """Not an event of a lead: handed on to the domain that it concerns."""
     APPLIED = "applied"
@@ -214,6 +216,8 @@ class Outcome:
     @classmethod
     def rejected(cls, error: RejectedError) -> Self:
         """The end of what a rule kept out."""
+        if not error.kept:
+            return cls(OutcomeKind.ERASED, error=error)
         return cls(OutcomeKind.CONFLICT if isinstance(error, ConflictError) else OutcomeKind.REJECTED, error=error)
 
     def stored(self) -> StoredEvent:

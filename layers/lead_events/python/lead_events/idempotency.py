@@ -46,6 +46,13 @@ class Claim:
     lead_organization_id: str
     occurred_at_id: str
     fingerprint: str
+    erased: bool = False
+    """Whether its event was erased: then the claim holds nothing else, and keeps the event out."""
+
+    @classmethod
+    def of_erased(cls, claim_id: str) -> Claim:
+        """What stays of a claim whose event was erased."""
+        return cls(claim_id, "", "", "", erased=True)
 
     @classmethod
     def of(cls, event: StoredEvent) -> Claim | None:

@@ -30,6 +30,8 @@ class Attribute(StrEnum):
     DATA_CONTENT_TYPE = "dataContentType"
     STORED_AT = "storedAt"
     TTL = "ttl"
+    SHARED_FACT_ID = "sharedFactId"
+    """Of an event that told a fact first: what its claim is about, for whoever has to find that claim."""
 
 
 class Index(StrEnum):
@@ -68,6 +70,8 @@ class ClaimAttribute(StrEnum):
     LEAD_ORGANIZATION_ID = "leadOrganizationId"
     OCCURRED_AT_ID = "occurredAtId"
     FINGERPRINT = "fingerprint"
+    ERASED_AT = "erasedAt"
+    """Of the claim of an erased event, which has nothing else but its id."""
 
 
 class IdentityAttribute(StrEnum):
@@ -77,6 +81,8 @@ class IdentityAttribute(StrEnum):
     LEAD_ORGANIZATION_ID = "leadOrganizationId"
     KIND = "kind"
     SINCE = "since"
+    ERASED_UNTIL = "erasedUntil"
+    """The person was erased: what happened until then is not theirs any more."""
 
 
 class RejectionAttribute(StrEnum):
@@ -94,6 +100,8 @@ class RejectionAttribute(StrEnum):
     FIRST_SEEN_AT = "firstSeenAt"
     LAST_SEEN_AT = "lastSeenAt"
     DELIVERIES = "deliveries"
+    ERASED_AT = "erasedAt"
+    """Of an erased one, which has nothing else but its key."""
 
 
 LAST_SEEN_INDEX_PROJECTION: Final = (
@@ -133,6 +141,19 @@ class OrganizationAttribute(StrEnum):
     ORGANIZATION_ID = "organizationId"
     STATE = "state"
     VERSION = "version"
+    ERASED = "erased"
+    """Whether everything of the organisation is erased or being erased; it never is taken back."""
+    ERASING = "erasing"
+    """Ids of the erasures of single leads that are under way: a string set, absent for none."""
+    ERASED_UNTIL = "erasedUntil"
+    """Up to when what happened may belong to a lead that was erased."""
+
+
+class ErasureAttribute(StrEnum):
+    """Attributes of an erasure that the infrastructure knows: the key of the erasures table."""
+
+    ORGANIZATION_ID = "organizationId"
+    ERASURE_ID = "erasureId"
 
 
 class OrganizationCategory(StrEnum):
@@ -153,10 +174,16 @@ class Env(StrEnum):
     MEMORIES_TABLE = "MEMORIES_TABLE_NAME"
     REPROCESSINGS_TABLE = "REPROCESSINGS_TABLE_NAME"
     ORGANIZATIONS_TABLE = "ORGANIZATIONS_TABLE_NAME"
+    ERASURES_TABLE = "ERASURES_TABLE_NAME"
     RAW_BUCKET = "RAW_BUCKET_NAME"
     EVENT_BUS = "EVENT_BUS_NAME"
     INGEST_QUEUE_URL = "INGEST_QUEUE_URL"
     REPROCESSING_QUEUE_URL = "REPROCESSING_QUEUE_URL"
+    ERASURE_QUEUE_URL = "ERASURE_QUEUE_URL"
+    ERASURE_QUIET_SECONDS = "ERASURE_QUIET_SECONDS"
+    """How long after its beginning an erasure looks for what was still under way."""
+    DEAD_LETTER_URLS = "DEAD_LETTER_URLS"
+    """Every dead-letter queue, separated by blanks: what waits there is erased too."""
     STREAM_DEAD_LETTERS_URL = "STREAM_DEAD_LETTERS_URL"
     WEBHOOK_SECRET_PREFIX = "WEBHOOK_SECRET_PREFIX"
     CURSOR_SECRET = "CURSOR_SECRET_NAME"
@@ -190,6 +217,7 @@ _EXTERNAL_EVENT: Final = "/v1/organizations/{organizationId}/external-events/{so
 _REJECTED: Final = "/v1/organizations/{organizationId}/rejected-events"
 _REPROCESSINGS: Final = "/v1/organizations/{organizationId}/reprocessings"
 _ALL_REPROCESSINGS: Final = "/v1/reprocessings"
+_ERASURES: Final = "/v1/organizations/{organizationId}/erasures"
 _WEBHOOK: Final = "/v1/webhooks/{provider}/{organizationId}"
 
 ROUTES: Final = (
@@ -201,6 +229,9 @@ ROUTES: Final = (
     Route("GET", _EXTERNAL_EVENT, Scope.READ, "api"),
     Route("PUT", f"{_LEAD}/identities", Scope.WRITE, "api"),
     Route("GET", f"{_LEAD}/identities", Scope.READ, "api"),
+    Route("DELETE", _LEAD, Scope.ADMIN, "api"),
+    Route("GET", _ERASURES, Scope.ADMIN, "api"),
+    Route("GET", f"{_ERASURES}/{{erasureId}}", Scope.ADMIN, "api"),
     Route("GET", _REJECTED, Scope.READ, "api"),
     Route("GET", f"{_REJECTED}/{{rejectedEventId}}", Scope.READ, "api"),
     Route("GET", "/v1/organizations/{organizationId}", Scope.READ, "api"),

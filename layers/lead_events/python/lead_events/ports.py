@@ -12,6 +12,7 @@ from lead_events.event import EventKey, IdentityKind, StoredEvent
 
 if TYPE_CHECKING:
     from lead_events.categories import Category
+    from lead_events.erasure import Erasure, Store, Tombstone
     from lead_events.idempotency import Claim  # Powertools and boto3 with it: not for who only needs a queue
     from lead_events.jobs import Job, LeadKey, Segment, Status
     from lead_events.memory import Memory
@@ -73,7 +74,10 @@ class ClaimStore(Protocol):
     """Who owns an external event id, for ever."""
 
     def claim(self, claim: Claim) -> Claim | None:
-        """Take ``claim.claim_id``, or give back the earlier claim that has it. One conditional write."""
+        """Take ``claim.claim_id``, or give back the earlier claim that has it; one conditional write.
+
+        The earlier one may be of an event that was erased.
+        """
         ...
 
     def get(self, claim_id: str) -> Claim | None:
@@ -89,15 +93,25 @@ class KnownIdentity:
     since: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class IdentityRecord:
+    """What the store knows of an identity."""
+
+    lead_id: str | None
+    """Whose it is; ``None`` where it is nobody's since it was erased."""
+    erased_until: datetime | None = None
+    """The person was erased: what happened until then stays out. It stays when the identity points at a lead again."""
+
+
 class IdentityStore(Protocol):
     """Which lead an identity points at. Keys are HMACs that hold the organisation."""
 
-    def owners(self, keys: Sequence[str]) -> dict[str, str]:
-        """The leads of those keys that are known, strongly consistent."""
+    def records(self, keys: Sequence[str]) -> dict[str, IdentityRecord]:
+        """Those keys that are known, or were before they were erased; strongly consistent."""
         ...
 
     def claim(self, organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> str | None:
-        """Point ``key`` at a lead unless it points at one; give that one back, or ``None``."""
+        """Point ``key`` at a lead unless it points at one; give that one back, or ``None``. It stays known when it was erased."""
         ...
 
     def claim_all(self, organization_id: str, lead_id: str, keys: Mapping[str, IdentityKind]) -> bool:
@@ -106,6 +120,10 @@ class IdentityStore(Protocol):
 
     def of_lead(self, organization_id: str, lead_id: str) -> list[KnownIdentity]:
         """A lead's identities, oldest first; eventually consistent."""
+        ...
+
+    def keys_of_lead(self, organization_id: str, lead_id: str) -> frozenset[str]:
+        """The keys that point at a lead; eventually consistent."""
         ...
 
 
@@ -148,7 +166,10 @@ class RejectionStore(Protocol):
     """Deliveries that could not become events."""
 
     def keep(self, rejection: Rejection) -> str:
-        """Keep a rejection and give back its id; the same delivery again only counts one more. Never loses the raw text."""
+        """Keep a rejection and give back its id; the same delivery again only counts one more. Never loses the raw text.
+
+        One that was erased stays so: nothing is kept of it again.
+        """
         ...
 
     def get(self, organization_id: str, rejected_event_id: str, *, raw: bool = False) -> StoredRejection | None:
@@ -232,7 +253,68 @@ class ObjectStore(Protocol):
         ...
 
     def get(self, key: str) -> str:
-        """The text under ``key``. Raises ``UnavailableError`` where it cannot be had, or is not there."""
+        """The text under ``key``. Raises ``ObjectMissingError`` where it is not there, ``UnavailableError`` where it cannot be had."""
+        ...
+
+
+class ErasureStore(Protocol):
+    """Erasures and what stays of the erased. Every reading is strongly consistent."""
+
+    def start(self, erasure: Erasure) -> Erasure:
+        """Store an erasure of a lead or of an organisation, and close the organisation's fence with it, all in one.
+
+        Gives back the one that runs already (of an organisation: that there ever was), else ``erasure``.
+        """
+        ...
+
+    def get(self, organization_id: str, erasure_id: str) -> Erasure | None:
+        """Read one erasure."""
+        ...
+
+    def page(self, organization_id: str, after: str | None, limit: int) -> ErasurePage:
+        """Erasures of an organisation, newest first."""
+        ...
+
+    def tombstone(self, organization_id: str, lead_id: str) -> Tombstone | None:
+        """What stays of a lead's latest erasure; ``None`` where it never was erased."""
+        ...
+
+    def advance(self, erasure: Erasure, *, new_walk: bool = False) -> bool:
+        """Store how far a running erasure has come if it has gone on one time less.
+
+        Leaves its counts and ``found`` alone, which are the shelves'; a new walk has found nothing yet.
+        """
+        ...
+
+    def count(self, erasure: Erasure, store: Store, number: int) -> None:
+        """Count what has gone from where no transaction reaches, and mark it as ``found``."""
+        ...
+
+    def finish(self, erasure: Erasure) -> bool:
+        """Store that ``erasure`` is done at its ``until``, forget its lead's id, and open the fence behind it, all in one.
+
+        ``False`` where somebody else has done so.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ErasurePage:
+    """Some erasures, newest first, and the id behind which there are more."""
+
+    erasures: Sequence[Erasure]
+    after: str | None
+
+
+class Shelf(Protocol):
+    """One store as an erasure sees it: what of somebody is there goes, and is counted."""
+
+    def clear(self, erasure: Erasure, position: str | None) -> str | None:
+        """Erase some more from ``position`` on and give back where to go on, or ``None`` at the end of the store.
+
+        What goes is counted in the stored erasure, and marks it as ``found``, in one transaction with its going where the
+        store can do that. May be called again from any position, also by two workers at once.
+        """
         ...
 
 

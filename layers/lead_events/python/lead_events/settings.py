@@ -79,6 +79,26 @@ def organizations_table() -> str:
     return _required(Env.ORGANIZATIONS_TABLE)
 
 
+def erasures_table() -> str:
+    """Name of the erasures table."""
+    return _required(Env.ERASURES_TABLE)
+
+
+def erasure_queue_url() -> str:
+    """URL of the queue of what erasures have to do."""
+    return _required(Env.ERASURE_QUEUE_URL)
+
+
+def erasure_quiet_period() -> timedelta:
+    """How long after its beginning an erasure looks for what was still under way."""
+    return timedelta(seconds=int(_required(Env.ERASURE_QUIET_SECONDS)))
+
+
+def dead_letter_urls() -> list[str]:
+    """URLs of every dead-letter queue."""
+    return _required(Env.DEAD_LETTER_URLS).split()
+
+
 def is_local() -> bool:
     """Whether this runs on the local twin."""
     return os.environ.get(Env.STAGE) == "local"

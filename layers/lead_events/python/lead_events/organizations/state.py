@@ -15,6 +15,7 @@ from datetime import datetime
 from decimal import Context, Decimal, Inexact
 from typing import Any, Final
 
+from lead_events.erasure import Fence
 from lead_events.instants import format_instant
 from lead_events.organizations import lifecycle
 from lead_events.organizations.lifecycle import Lifecycle, lifecycle_of
@@ -68,6 +69,8 @@ class Organization:
     state: State = field(default_factory=dict)
     version: int = 0
     """Counts the writes; 0 is not stored yet. A write names the version it read."""
+    fence: Fence = field(default=Fence(), compare=False)
+    """What its erasures keep out; kept beside the state, and not written with it."""
 
     @property
     def lifecycle(self) -> Lifecycle:
