@@ -42,6 +42,7 @@ class StatefulStack(Stack):
         self.memories_table = tables.memories
         self.reprocessings_table = tables.reprocessings
         self.organizations_table = tables.organizations
+        self.erasures_table = tables.erasures
         self.raw_bucket = RawBucket(
             self, "RawBucket", key=self.key, retain=settings.retains, require_tls=not settings.is_local
         )
@@ -65,6 +66,7 @@ class StatefulStack(Stack):
         CfnOutput(self, "MemoriesTableName", value=self.memories_table.table_name)
         CfnOutput(self, "ReprocessingsTableName", value=self.reprocessings_table.table_name)
         CfnOutput(self, "OrganizationsTableName", value=self.organizations_table.table_name)
+        CfnOutput(self, "ErasuresTableName", value=self.erasures_table.table_name)
         CfnOutput(self, "RawBucketName", value=self.raw_bucket.bucket_name)
         CfnOutput(self, "CursorSecretArn", value=self.cursor_secret_arn)
         CfnOutput(self, "IdentitySecretArn", value=self.identity_secret_arn)

@@ -11,6 +11,7 @@ from lead_events import wiring
 from lead_events.access import Caller
 from lead_events.event import Outcome, check_id
 from lead_events.http import body_bytes, lower_case
+from lead_events.instants import now
 from lead_events.names import Scope
 from lead_events.observability import observed, record_outcome
 from lead_events.responses import guard, json_response, text_response
@@ -113,8 +114,8 @@ def put_identities(organization_id: str, lead_id: str) -> Response[str]:
     caller = _caller(Scope.WRITE)
     caller.may_write(check_id(organization_id, "organizationId"))
     wiring.lifecycles().check(organization_id)
-    body = _body()
-    return json_response(200, wiring.lead_identities().put(organization_id, check_id(lead_id, "leadId"), body))
+    wiring.admission().check_lead(organization_id, check_id(lead_id, "leadId"), now())
+    return json_response(200, wiring.lead_identities().put(organization_id, lead_id, _body()))
 
 
 @app.get(f"{LEAD}/identities")
@@ -122,6 +123,31 @@ def identities(organization_id: str, lead_id: str) -> Response[str]:
     """What the lead is known by."""
     _reads(organization_id, lead_id)
     return json_response(200, wiring.lead_identities().get(organization_id, lead_id))
+
+
+@app.delete(LEAD)
+def erase_lead(organization_id: str, lead_id: str) -> Response[str]:
+    """Erase everything of the lead; the receipt tells how far that has come."""
+    caller = _caller(Scope.ADMIN)
+    caller.read_path(organization_id, lead_id)
+    wiring.lifecycles().check_retained(organization_id)
+    receipt = wiring.erasures().erase_lead(organization_id, lead_id, caller.client_id)
+    wiring.lifecycles().forget(organization_id)
+    return json_response(202, receipt)
+
+
+@app.get(f"{ORGANIZATION}/erasures")
+def erasures(organization_id: str) -> Response[str]:
+    """A page of the receipts of erasures; of an organisation that has left as well."""
+    _administered(organization_id)
+    return json_response(200, wiring.erasures().page(organization_id, _query()))
+
+
+@app.get(f"{ORGANIZATION}/erasures/<erasure_id>")
+def erasure(organization_id: str, erasure_id: str) -> Response[str]:
+    """One receipt."""
+    _administered(organization_id)
+    return json_response(200, wiring.erasures().one(organization_id, erasure_id))
 
 
 @app.get("/v1/organizations/<organization_id>/rejected-events")
@@ -145,7 +171,7 @@ def rejected_event(organization_id: str, rejected_event_id: str) -> Response[str
 @app.post("/v1/reprocessings")
 def start_reprocessing(organization_id: str | None = None) -> Response[str]:
     """Start to rebuild memories, or to tell what would change."""
-    owner = _administered(organization_id)
+    owner = _reprocessed(organization_id)
     return json_response(202, wiring.reprocessings().start(owner, _body() if app.current_event.body else b""))
 
 
@@ -153,21 +179,21 @@ def start_reprocessing(organization_id: str | None = None) -> Response[str]:
 @app.get("/v1/reprocessings")
 def reprocessings(organization_id: str | None = None) -> Response[str]:
     """A page of reprocessings."""
-    return json_response(200, wiring.reprocessings().page(_administered(organization_id), _query()))
+    return json_response(200, wiring.reprocessings().page(_reprocessed(organization_id), _query()))
 
 
 @app.get(f"{ORGANIZATION}/reprocessings/<reprocessing_id>")
 @app.get("/v1/reprocessings/<reprocessing_id>")
 def reprocessing(reprocessing_id: str, organization_id: str | None = None) -> Response[str]:
     """One of them, with its progress."""
-    return json_response(200, wiring.reprocessings().one(_administered(organization_id), reprocessing_id))
+    return json_response(200, wiring.reprocessings().one(_reprocessed(organization_id), reprocessing_id))
 
 
 @app.post(f"{ORGANIZATION}/reprocessings/<reprocessing_id>/<action>")
 @app.post("/v1/reprocessings/<reprocessing_id>/<action>")
 def steer_reprocessing(reprocessing_id: str, action: str, organization_id: str | None = None) -> Response[str]:
     """Pause, resume or cancel it."""
-    owner = _administered(organization_id)
+    owner = _reprocessed(organization_id)
     return json_response(200, wiring.reprocessings().act(owner, reprocessing_id, action))
 
 
@@ -223,8 +249,15 @@ def _reads(organization_id: str, lead_id: str | None = None) -> None:
 
 def _administered(organization_id: str | None) -> str | None:
     """The organisation that the caller may administer; ``None`` is all of them."""
-    caller = _caller(Scope.ADMIN)
-    caller.may_administer(organization_id)
+    _caller(Scope.ADMIN).may_administer(organization_id)
+    return organization_id
+
+
+def _reprocessed(organization_id: str | None) -> str | None:
+    """The organisation whose leads the caller may reprocess, if it is still there; ``None`` is all of them."""
+    _administered(organization_id)
+    if organization_id is not None:
+        wiring.lifecycles().check(organization_id)
     return organization_id
 
 

@@ -34,37 +34,28 @@ class Alarms(Construct):
         self.all: list[cloudwatch.IAlarm] = []
         self._topic = self._make_topic(email) if email else None
 
-        for name, queue in (
-            ("IngestDlqNotEmpty", services.ingest_queue.dead_letters),
-            *(
-                (f"{name.capitalize()}DlqNotEmpty", each.dead_letters)
-                for name, each in services.category_queues.items()
-            ),
-            ("UndeliveredDlqNotEmpty", services.event_bus.undelivered),
-            ("ProjectorDlqNotEmpty", services.projection.dead_letters),
-            ("PublisherDlqNotEmpty", services.publication.dead_letters),
-            ("ReprocessingDlqNotEmpty", services.reprocessing_queue.dead_letters),
-        ):
+        messaging, functions = services.messaging, services.functions
+        for name, queue in messaging.dead_letters.items():
             self._alarm(
-                name,
+                f"{name}DlqNotEmpty",
                 queue.metric_approximate_number_of_messages_visible(period=_PERIOD, statistic="Maximum"),
                 threshold=1,
                 description="Messages were given up: read them, repair the cause, redrive.",
             )
         self._alarm(
             "IngestQueueOld",
-            services.ingest_queue.queue.metric_approximate_age_of_oldest_message(period=_PERIOD, statistic="Maximum"),
+            messaging.ingest_queue.queue.metric_approximate_age_of_oldest_message(period=_PERIOD, statistic="Maximum"),
             threshold=OLDEST_MESSAGE_SECONDS,
             description="Events wait: the ingest function fails, is throttled or cannot keep up.",
         )
-        for name, category in services.category_queues.items():
+        for name, category in messaging.category_queues.items():
             self._alarm(
                 f"{name.capitalize()}QueueOld",
                 category.queue.metric_approximate_age_of_oldest_message(period=_PERIOD, statistic="Maximum"),
                 threshold=OLDEST_MESSAGE_SECONDS,
                 description="Events about organisations wait: the organizations function fails or is throttled.",
             )
-        for function in services.functions:
+        for function in functions.all:
             name = function.node.id
             self._alarm(
                 f"{name}Errors",
@@ -78,7 +69,7 @@ class Alarms(Construct):
                 threshold=1,
                 description=f"The function {name.lower()} had no free concurrency.",
             )
-        for function in services.stream_functions:
+        for function in functions.of_streams:
             name = function.node.id
             self._alarm(
                 f"{name}Behind",

@@ -21,8 +21,8 @@ class Dashboard(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         api = services.http_api.api
-        queue = services.ingest_queue.queue
-        functions = [function.function for function in services.functions]
+        queue = services.messaging.ingest_queue.queue
+        functions = [function.function for function in services.functions.all]
         cloudwatch.Dashboard(
             self,
             "Dashboard",
@@ -54,26 +54,9 @@ class Dashboard(Construct):
                     ),
                     _graph(
                         "Dead letters",
-                        services.ingest_queue.dead_letters.metric_approximate_number_of_messages_visible(
-                            period=_PERIOD, label="ingest"
-                        ),
                         *(
-                            each.dead_letters.metric_approximate_number_of_messages_visible(
-                                period=_PERIOD, label=str(name)
-                            )
-                            for name, each in services.category_queues.items()
-                        ),
-                        services.event_bus.undelivered.metric_approximate_number_of_messages_visible(
-                            period=_PERIOD, label="bus"
-                        ),
-                        services.projection.dead_letters.metric_approximate_number_of_messages_visible(
-                            period=_PERIOD, label="projector"
-                        ),
-                        services.publication.dead_letters.metric_approximate_number_of_messages_visible(
-                            period=_PERIOD, label="publisher"
-                        ),
-                        services.reprocessing_queue.dead_letters.metric_approximate_number_of_messages_visible(
-                            period=_PERIOD, label="reprocessing"
+                            each.metric_approximate_number_of_messages_visible(period=_PERIOD, label=name.lower())
+                            for name, each in services.messaging.dead_letters.items()
                         ),
                     ),
                 ],
@@ -82,12 +65,16 @@ class Dashboard(Construct):
                         "Streams: behind by (ms)",
                         *(
                             f.function.metric("IteratorAge", period=_PERIOD, statistic="Maximum")
-                            for f in services.stream_functions
+                            for f in services.functions.of_streams
                         ),
                     ),
                     _graph(
                         "Reprocessing: slices",
-                        services.reprocessing_queue.queue.metric_number_of_messages_sent(period=_PERIOD),
+                        services.messaging.reprocessing_queue.queue.metric_number_of_messages_sent(period=_PERIOD),
+                    ),
+                    _graph(
+                        "Erasure: messages",
+                        services.messaging.erasure_queue.queue.metric_number_of_messages_sent(period=_PERIOD),
                     ),
                 ],
                 [

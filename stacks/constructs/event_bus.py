@@ -16,7 +16,8 @@ from lead_events.names import OWN_EVENT_SOURCE, OrganizationCategory
 from stacks.constructs.ingest_queue import DLQ_RETENTION, ServiceQueue
 from stacks.constructs.nag import exempt
 
-ARCHIVE_RETENTION: Final = Duration.days(365)
+ARCHIVE_RETENTION: Final = Duration.days(35)
+"""As long as the tables' backups: EventBridge removes no single events, so what an erasure cannot reach is gone by then."""
 
 
 class EventBus(Construct):

@@ -16,10 +16,7 @@ from constructs import Construct
 from lead_events.names import ROUTES, SERVICE
 from stacks.constructs.identity import TokenIssuer
 from stacks.constructs.nag import exempt
-
-THROTTLE_RATE: Final = 500
-THROTTLE_BURST: Final = 1000
-
+from stacks.constructs.throttling import OPEN, limit_of
 
 OPEN_BECAUSE: Final = {
     "api": "The contract and the health of the API are public; they show no data.",
@@ -70,6 +67,7 @@ class LeadEventsApi(Construct):
             jwt_audience=issuer.audience,
             identity_source=["$request.header.Authorization"],
         )
+        self._routes: list[apigateway.CfnRoute] = []
         self._add_routes("api", api)
         self._add_routes("webhooks", webhooks)
         self.stage = self._stage(retain_logs=retain_logs)
@@ -91,6 +89,9 @@ class LeadEventsApi(Construct):
                 authorizer=self._authorizer if authorized else None,
                 authorization_scopes=[str(route.scope)] if authorized else None,
             ):
+                route_resource = added.node.default_child
+                assert isinstance(route_resource, apigateway.CfnRoute)
+                self._routes.append(route_resource)
                 if not authorized:
                     exempt(added, "AwsSolutions-APIG4", because=OPEN_BECAUSE[name])
 
@@ -107,10 +108,12 @@ class LeadEventsApi(Construct):
             http_api=self.api,
             stage_name="$default",
             auto_deploy=True,
-            throttle=apigateway.ThrottleSettings(rate_limit=THROTTLE_RATE, burst_limit=THROTTLE_BURST),
+            # Of a route that has no limit of its own: there is none.
+            throttle=apigateway.ThrottleSettings(rate_limit=OPEN.rate, burst_limit=OPEN.burst),
         )
         resource = stage.node.default_child
         assert isinstance(resource, apigateway.CfnStage)
+        self._throttle(resource)
         # Set on the resource: the construct takes log settings only as an object of an interface.
         resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             # Without the ":*" that the group's own attribute ends in.
@@ -123,3 +126,13 @@ class LeadEventsApi(Construct):
             format=json.dumps(ACCESS_LOG_FIELDS),
         )
         return stage
+
+    def _throttle(self, stage: apigateway.CfnStage) -> None:
+        for route in self._routes:  # API Gateway refuses settings of a route that does not exist yet
+            stage.add_resource_dependency(route)
+        limits = {f"{route.method} {route.path}": limit_of(route) for route in ROUTES}
+        # Handed to CloudFormation as it is: the names are its own, not CDK's.
+        stage.route_settings = {
+            key: {"ThrottlingRateLimit": limit.rate, "ThrottlingBurstLimit": limit.burst}
+            for key, limit in limits.items()
+        }

@@ -22,6 +22,11 @@ MAX_RECEIVES: Final = 3
 MAX_CONCURRENCY: Final = 20
 
 
+def visibility_timeout(function_timeout: Duration) -> Duration:
+    """Six function time-outs and the batching window: a retry within Lambda never meets a second delivery."""
+    return Duration.seconds(6 * function_timeout.to_seconds() + BATCHING_WINDOW.to_seconds())
+
+
 class ServiceQueue(sqs.Queue):
     """A queue as this service keeps it.
 
@@ -72,8 +77,7 @@ class IngestQueue(Construct):
             "Queue",
             retention_period=QUEUE_RETENTION,
             require_tls=require_tls,
-            # Six function time-outs and the batching window: a retry within Lambda never meets a second delivery.
-            visibility_timeout=Duration.seconds(6 * function_timeout.to_seconds() + BATCHING_WINDOW.to_seconds()),
+            visibility_timeout=visibility_timeout(function_timeout),
             dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=MAX_RECEIVES),
         )
         for account in senders:

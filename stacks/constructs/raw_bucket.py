@@ -19,8 +19,9 @@ INBOX_RETENTION: Final = Duration.days(30)
 class RawBucket(s3.Bucket):
     """Raw payloads: ``organizations/`` stays as long as its events, ``inbox/`` waits behind a queue message.
 
-    Not emptied on deletion in any stage: no role may delete raw objects, so ``cdk destroy`` of stage dev wants the
-    bucket emptied first.
+    Not emptied on deletion in any stage: that would take a role which may delete everything in it, where the eraser
+    alone may delete, and ``cdk destroy`` of stage dev wants the bucket emptied first. Objects have no versions: one that
+    is erased is gone.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, key: kms.IKey, retain: bool, require_tls: bool) -> None:
@@ -43,8 +44,8 @@ class RawBucket(s3.Bucket):
         exempt(
             self,
             "AwsSolutions-S1",
-            because="Only three functions reach the bucket, by exact grants; who read which object is a matter of "
-            "CloudTrail data events, which belong to the account and not to a log bucket of one service.",
+            because="Only functions of this service reach the bucket, by exact grants; who read which object is a matter "
+            "of CloudTrail data events, which belong to the account and not to a log bucket of one service.",
         )
         if not require_tls:
             exempt(self, "AwsSolutions-S10", because=LOCAL_HTTP)

@@ -1,4 +1,4 @@
-"""The DynamoDB tables: events, the claims on them, whose they are, what could not become one, and what they tell."""
+"""The DynamoDB tables: events and the claims on them, whose they are, what they tell, what was rejected and what erased."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lead_events.names import (
     LAST_SEEN_INDEX_PROJECTION,
     Attribute,
     ClaimAttribute,
+    ErasureAttribute,
     IdentityAttribute,
     Index,
     MemoryAttribute,
@@ -43,7 +44,7 @@ def _include_index(
 
 class Tables(Construct):
     """Append-only events, the claims that make each of them unique, the identities of leads, rejected events, lead memories
-    and their reprocessings, and the state of organisations.
+    and their reprocessings, the state of organisations, and the erasures of leads and organisations.
 
     No table has a fixed name, so that a restored copy can stand beside it. A key schema or a logical id never
     changes: CloudFormation would replace the table. The recorded baseline in ``tests/infrastructure`` guards that.
@@ -113,6 +114,13 @@ class Tables(Construct):
         )
         self.organizations = self._table(
             "Organizations", partition_key=OrganizationAttribute.ORGANIZATION_ID, key=key, retain=retain
+        )
+        self.erasures = self._table(
+            "Erasures",
+            partition_key=ErasureAttribute.ORGANIZATION_ID,
+            sort_key=ErasureAttribute.ERASURE_ID,
+            key=key,
+            retain=retain,
         )
 
     def _table(

@@ -14,6 +14,7 @@ from moto import mock_aws
 from lead_events.aws_errors import client_config
 from lead_events.ports import (
     ClaimStore,
+    ErasureStore,
     EventStore,
     IdentityStore,
     LeadScan,
@@ -24,6 +25,7 @@ from lead_events.ports import (
     ReprocessingStore,
 )
 from lead_events.store.dynamodb import DynamoDbClaims, DynamoDbEvents
+from lead_events.store.erasures import DynamoDbErasures
 from lead_events.store.identities import DynamoDbIdentities
 from lead_events.store.memories import DynamoDbMemories
 from lead_events.store.memory import (
@@ -33,6 +35,7 @@ from lead_events.store.memory import (
     InMemoryObjects,
     InMemoryRejections,
 )
+from lead_events.store.memory_erasures import InMemoryErasures
 from lead_events.store.memory_jobs import InMemoryLeads, InMemoryReprocessings
 from lead_events.store.memory_memories import InMemoryMemories
 from lead_events.store.memory_organizations import InMemoryOrganizations
@@ -45,6 +48,7 @@ from tests.support.aws import (
     BUCKET,
     CREDENTIALS,
     create_claims,
+    create_erasures,
     create_events,
     create_identities,
     create_memories,
@@ -53,6 +57,7 @@ from tests.support.aws import (
     create_reprocessings,
     one_call_at_a_time,
 )
+from tests.support.shelves import House
 
 
 @dataclass(frozen=True)
@@ -155,6 +160,19 @@ def organizations(kind: str, claims: ClaimStore, request: pytest.FixtureRequest)
 
 
 @pytest.fixture
+def erasures(organizations: OrganizationStore, request: pytest.FixtureRequest) -> ErasureStore:
+    """Erasures that close and open the fence in ``organizations``."""
+    if isinstance(organizations, InMemoryOrganizations):
+        return InMemoryErasures(organizations)
+    return dynamodb_erasures(request.getfixturevalue("aws"))
+
+
+def dynamodb_erasures(aws: Aws) -> DynamoDbErasures:
+    create_erasures(aws.dynamodb, f"{aws.name}-erasures")
+    return DynamoDbErasures(aws.dynamodb, f"{aws.name}-erasures", f"{aws.name}-organizations")
+
+
+@pytest.fixture
 def memories(kind: str, request: pytest.FixtureRequest) -> MemoryStore:
     if kind == "memory":
         return InMemoryMemories()
@@ -179,3 +197,9 @@ def leads(events: EventStore, request: pytest.FixtureRequest) -> LeadScan:
         return InMemoryLeads(events)
     aws = request.getfixturevalue("aws")
     return DynamoDbLeads(aws.dynamodb, aws.name)
+
+
+@pytest.fixture
+def house(aws: Aws) -> House:
+    """All stores at once, and the shelves that an erasure clears."""
+    return House(aws.dynamodb, aws.s3, boto3.client("sqs"), aws.name)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import pytest
+
 from lead_events.idempotency import Claim
 from lead_events.ports import ClaimStore
+from lead_events.store.memory import InMemoryClaims
+from tests.contracts.conftest import Aws
 from tests.support.builders import OTHER_ORGANIZATION, stored_event
 
 
@@ -26,6 +30,26 @@ def test_a_claim_is_taken_once_and_for_ever(claims: ClaimStore) -> None:
 def test_the_very_same_claim_sent_twice_is_taken(claims: ClaimStore) -> None:
     claim = claim_of()
     assert [claims.claim(claim), claims.claim(replace(claim))] == [None, None]
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_the_claim_of_an_erased_event_says_nothing_but_that_and_is_never_free_again(
+    claims: ClaimStore, request: pytest.FixtureRequest, *, claimed: bool
+) -> None:
+    claim = claim_of()
+    if claimed:
+        claims.claim(claim)
+    if isinstance(claims, InMemoryClaims):
+        claims.erase(claim.claim_id)
+    else:
+        aws: Aws = request.getfixturevalue("aws")
+        tombstone = {"claimId": {"S": claim.claim_id}, "erasedAt": {"S": "2026-03-25T14:00:00.000000Z"}}
+        aws.dynamodb.put_item(TableName=aws.name, Item=tombstone)
+    erased = Claim.of_erased(claim.claim_id)
+    for again in (claim, claim_of(lead_id="lead_2"), claim_of(payload={"planId": "other"})):
+        assert claims.claim(again) == erased
+    assert claims.get(claim.claim_id) == erased
+    assert claims.claim(claim_of(external_event_id="e-2")) is None
 
 
 def test_organisations_do_not_get_in_each_others_way(claims: ClaimStore) -> None:

@@ -13,10 +13,12 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from lead_events.errors import TooLargeError, UnavailableError
-from lead_events.event import StoredEvent
+from lead_events.event import SharedFact, StoredEvent
+from lead_events.idempotency import Claim, claim_id
 from lead_events.names import Attribute
 from lead_events.ports import Page, TimelineQuery
 from lead_events.store.dynamodb import DynamoDbClaims, DynamoDbEvents
+from lead_events.store.items import item_of
 from lead_events.store.s3 import S3Objects
 from lead_events.store.wire import from_wire, item_from_wire, item_to_wire, to_wire
 from tests.contracts.conftest import Aws
@@ -82,6 +84,31 @@ def test_a_time_to_live_is_written_only_where_retention_is_configured(aws: Aws, 
     event = stored_event()
     kept_for.append(event)
     assert raw_item(aws, event)["ttl"] == {"N": str(int((START + timedelta(days=30)).timestamp()))}
+
+
+def test_the_first_event_to_tell_a_fact_leads_to_the_facts_claim_and_others_do_not(
+    aws: Aws, aws_events: DynamoDbEvents
+) -> None:
+    fact = SharedFact("sale:cs_1", "stripe.checkout.session.completed", {"id": "cs_1"})
+    first = stored_event(shared_fact=fact, external_event_id="e-1", source="stripe")
+    plain = stored_event(external_event_id="e-2", source="stripe")
+    for each in (first, plain):
+        aws_events.append(each)
+    assert raw_item(aws, first)["sharedFactId"] == {"S": "sale:cs_1"}
+    assert "cs_1" not in str({**raw_item(aws, first), "sharedFactId": None})
+    assert "sharedFactId" not in raw_item(aws, plain)
+    assert aws_events.get(first.key) == replace(first, shared_fact=None)
+    claim = Claim.of(first)
+    assert claim is not None
+    assert claim.claim_id == claim_id("org_A", "stripe", "sale:cs_1")
+
+
+def test_the_id_of_a_fact_counts_towards_an_items_size() -> None:
+    event = stored_event(payload={"note": "a" * 408_500}, event_type="x")
+    item, _ = item_of(event, None)
+    assert Attribute.SHARED_FACT_ID not in item
+    with pytest.raises(TooLargeError):
+        item_of(replace(event, shared_fact=SharedFact("f" * 1_000, "y", {})), None)
 
 
 @pytest.mark.parametrize(("raw", "form"), [("{}", "S"), ("a" * 5_000, "B"), (NOISE[:10_000], "B"), (NOISE, "M")])

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from lead_events.errors import UnavailableError
 from lead_events.event import Identity, IdentityKind
 from lead_events.identity import Resolver
-from lead_events.ports import IdentityStore
+from lead_events.ports import IdentityRecord, IdentityStore
 from lead_events.store.identities import DynamoDbIdentities
 from tests.contracts.conftest import Aws
 from tests.support.aws import create_identities
@@ -33,12 +33,12 @@ def test_claiming_again_what_a_lead_has_already_is_refused_whoever_asks(
 def test_what_was_refused_leaves_nothing_behind(identities: IdentityStore) -> None:
     identities.claim(ORGANIZATION, LEAD, "k2", EMAIL)
     assert not identities.claim_all(ORGANIZATION, "lead_2", {"k1": PHONE, "k2": EMAIL, "k3": EMAIL})
-    assert identities.owners(["k1", "k2", "k3"]) == {"k2": LEAD}
+    assert identities.records(["k1", "k2", "k3"]) == {"k2": IdentityRecord(LEAD)}
     assert identities.of_lead(ORGANIZATION, "lead_2") == []
 
 
-def test_no_keys_have_no_owners(identities: IdentityStore) -> None:
-    assert identities.owners([]) == {}
+def test_of_no_keys_nothing_is_known(identities: IdentityStore) -> None:
+    assert identities.records([]) == {}
 
 
 def test_what_a_lead_is_known_by_is_shown_oldest_first(identities: IdentityStore) -> None:
@@ -58,7 +58,7 @@ def test_one_lead_id_in_two_organisations_is_two_leads(identities: IdentityStore
 def test_as_many_identities_as_an_event_may_have_fit_one_claim(identities: IdentityStore) -> None:
     keys = dict.fromkeys((f"k{number}" for number in range(25)), EMAIL)
     assert identities.claim_all(ORGANIZATION, LEAD, keys)
-    assert identities.owners(list(keys)) == dict.fromkeys(keys, LEAD)
+    assert identities.records(list(keys)) == dict.fromkeys(keys, IdentityRecord(LEAD))
 
 
 def test_twenty_five_first_contacts_at_once_are_one_lead(identities: IdentityStore) -> None:
@@ -127,9 +127,9 @@ def answering(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Answering:
 def test_an_identity_that_a_transaction_holds_is_tried_again_in_a_moment(
     store: DynamoDbIdentities, answering: Answering, pauses: list[float]
 ) -> None:
-    calls = answering("PutItem", 3, code="TransactionConflictException")
+    calls = answering("UpdateItem", 3, code="TransactionConflictException")
     assert store.claim(ORGANIZATION, LEAD, "k1", PHONE) is None
-    assert calls == ["PutItem"] * 4
+    assert calls == ["UpdateItem"] * 4
     assert len(pauses) == 3
     assert all(0 <= each < 0.05 for each in pauses)
 
@@ -137,7 +137,7 @@ def test_an_identity_that_a_transaction_holds_is_tried_again_in_a_moment(
 def test_an_identity_that_stays_held_is_unavailable(
     store: DynamoDbIdentities, answering: Answering, pauses: list[float]
 ) -> None:
-    calls = answering("PutItem", 99, code="TransactionConflictException")
+    calls = answering("UpdateItem", 99, code="TransactionConflictException")
     with pytest.raises(UnavailableError):
         store.claim(ORGANIZATION, LEAD, "k1", PHONE)
     assert len(calls) == 5
@@ -146,11 +146,11 @@ def test_an_identity_that_stays_held_is_unavailable(
 def test_another_error_is_not_tried_again_here(
     store: DynamoDbIdentities, answering: Answering, pauses: list[float]
 ) -> None:
-    calls = answering("PutItem", 99, code="AccessDeniedException")
+    calls = answering("UpdateItem", 99, code="AccessDeniedException")
     with pytest.raises(UnavailableError) as caught:
         store.claim(ORGANIZATION, LEAD, "k1", PHONE)
     assert isinstance(caught.value.__cause__, ClientError)
-    assert (calls, pauses) == (["PutItem"], [])
+    assert (calls, pauses) == (["UpdateItem"], [])
 
 
 @pytest.mark.parametrize(
@@ -163,6 +163,16 @@ def test_a_cancelled_claim_is_refused_and_one_that_collided_waits_first(
     assert not store.claim_all(ORGANIZATION, LEAD, {"k1": PHONE, "k2": EMAIL})
     assert len(pauses) == waits
     assert store.claim_all(ORGANIZATION, LEAD, {"k1": PHONE, "k2": EMAIL})
+
+
+def test_our_own_claim_that_botocore_sent_again_is_taken_by_us(store: DynamoDbIdentities, answering: Answering) -> None:
+    def twice(original: Any, name: str, kwargs: Any) -> Any:
+        original(name, kwargs)
+        return original(name, kwargs)
+
+    answering("UpdateItem", 1, change=twice)
+    assert store.claim(ORGANIZATION, LEAD, "k1", PHONE) is None
+    assert store.records(["k1"]) == {"k1": IdentityRecord(LEAD)}
 
 
 def test_a_first_contact_that_collided_finds_its_lead(
@@ -193,7 +203,7 @@ def test_keys_that_dynamodb_left_unread_are_read_again(store: DynamoDbIdentities
         return answer | {"UnprocessedKeys": {table: asked | {"Keys": rest}} if rest else {}}
 
     calls = answering("BatchGetItem", 4, change=half)
-    assert len(store.owners([f"k{number}" for number in range(140)])) == 130
+    assert len(store.records([f"k{number}" for number in range(140)])) == 130
     assert len(calls) > 4
 
 
@@ -205,7 +215,7 @@ def test_keys_that_stay_unread_are_unavailable_and_not_asked_for_without_end(
 
     calls = answering("BatchGetItem", 1_000, change=none)
     with pytest.raises(UnavailableError):
-        store.owners(["k1", "k2"])
+        store.records(["k1", "k2"])
     assert len(calls) == 10
 
 

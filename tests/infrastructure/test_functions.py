@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lead_events.names import Env
-from tests.infrastructure.synthesis import Synthesis
+from tests.infrastructure.synthesis import Json, Synthesis
+from tests.infrastructure.test_messaging import dead_letter_queues, fed_function, mappings, source_queue
 
 STORE = {
     Env.EVENTS_TABLE,
@@ -13,19 +14,30 @@ STORE = {
     Env.IDENTITIES_TABLE,
     Env.REJECTED_EVENTS_TABLE,
     Env.ORGANIZATIONS_TABLE,
+    Env.ERASURES_TABLE,
+    Env.ERASURE_QUEUE_URL,
     Env.RAW_BUCKET,
     Env.EVENT_BUS,
     Env.IDENTITY_SECRET,
 }
 REPROCESSING = {Env.REPROCESSINGS_TABLE, Env.REPROCESSING_QUEUE_URL}
+PRESENCE = {Env.ORGANIZATIONS_TABLE, Env.ERASURES_TABLE}
 ENVIRONMENT = {
     "Api": {*STORE, *REPROCESSING, Env.MEMORIES_TABLE, Env.CURSOR_SECRET, Env.STAGE},
     "Ingest": {*STORE, Env.STAGE},
     "Organizations": {*STORE, Env.STAGE},
     "Webhooks": {Env.INGEST_QUEUE_URL, Env.RAW_BUCKET, Env.WEBHOOK_SECRET_PREFIX, Env.STAGE},
-    "Projector": {Env.EVENTS_TABLE, Env.MEMORIES_TABLE, Env.STREAM_DEAD_LETTERS_URL, Env.STAGE},
-    "Publisher": {Env.EVENT_BUS, Env.STREAM_DEAD_LETTERS_URL, Env.STAGE},
+    "Projector": {*PRESENCE, Env.EVENTS_TABLE, Env.MEMORIES_TABLE, Env.STREAM_DEAD_LETTERS_URL, Env.STAGE},
+    "Publisher": {*PRESENCE, Env.EVENT_BUS, Env.STREAM_DEAD_LETTERS_URL, Env.STAGE},
     "Reprocessor": {*REPROCESSING, Env.EVENTS_TABLE, Env.MEMORIES_TABLE, Env.RAW_BUCKET, Env.STAGE},
+    "Eraser": {
+        *STORE,
+        Env.MEMORIES_TABLE,
+        Env.REPROCESSINGS_TABLE,
+        Env.ERASURE_QUIET_SECONDS,
+        Env.DEAD_LETTER_URLS,
+        Env.STAGE,
+    },
     "Tokens": {Env.TOKEN_ORGANIZATIONS_PREFIX, Env.STAGE},
 }
 POWERTOOLS = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_METRICS_NAMESPACE", "POWERTOOLS_LOG_LEVEL"}
@@ -65,7 +77,7 @@ def test_each_gets_the_environment_that_it_reads(name: str, prod: Synthesis) -> 
     assert variables["POWERTOOLS_SERVICE_NAME"] == "lead-events"
 
 
-@pytest.mark.parametrize("name", ["Api", "Ingest", "Organizations"])
+@pytest.mark.parametrize("name", ["Api", "Ingest", "Organizations", "Eraser"])
 def test_tables_and_secrets_are_told_apart(name: str, prod: Synthesis) -> None:
     """Each variable comes through the export of the resource that it names."""
     variables = prod.one("AWS::Lambda::Function", starting=f"{name}Function").properties["Environment"]["Variables"]
@@ -75,11 +87,13 @@ def test_tables_and_secrets_are_told_apart(name: str, prod: Synthesis) -> None:
         Env.IDENTITIES_TABLE: "RefTablesIdentities",
         Env.REJECTED_EVENTS_TABLE: "RefTablesRejectedEvents",
         Env.ORGANIZATIONS_TABLE: "RefTablesOrganizations",
+        Env.ERASURES_TABLE: "RefTablesErasures",
         Env.IDENTITY_SECRET: "FnGetAttIdentitySecret",
     }
     for key, export in expected.items():
         assert variables[key]["Fn::ImportValue"].partition(":ExportsOutput")[2].startswith(export), key
     assert variables[Env.EVENT_BUS] == {"Ref": prod.one("AWS::Events::EventBus").logical_id}
+    assert variables[Env.ERASURE_QUEUE_URL] == {"Ref": prod.one("AWS::SQS::Queue", starting="ErasureQueue6").logical_id}
 
 
 @pytest.mark.parametrize("name", ["Api", "Ingest", "Organizations"])
@@ -98,3 +112,35 @@ def test_the_api_gives_up_before_the_gateway_does(any_stage: Synthesis) -> None:
         assert any_stage.one("AWS::Lambda::Function", starting=f"{name}Function").properties["Timeout"] < 30
     # Cognito waits five seconds for a trigger.
     assert any_stage.one("AWS::Lambda::Function", starting="TokensFunction").properties["Timeout"] <= 5
+
+
+def eraser_variables(synthesis: Synthesis) -> Json:
+    function = synthesis.one("AWS::Lambda::Function", starting="EraserFunction")
+    variables: Json = function.properties["Environment"]["Variables"]
+    return variables
+
+
+def test_an_erasure_looks_into_every_dead_letter_queue_but_its_own(any_stage: Synthesis) -> None:
+    separator, urls = eraser_variables(any_stage)[Env.DEAD_LETTER_URLS]["Fn::Join"]
+    assert separator == " "
+    looked_into = [url["Ref"] for url in urls]
+    assert len(looked_into) == len(set(looked_into))
+    own = any_stage.one("AWS::SQS::Queue", starting="ErasureQueueDeadLetters").logical_id
+    assert set(looked_into) == dead_letter_queues(any_stage) - {own}
+
+
+def test_an_erasure_outlasts_whatever_was_under_way(prod: Synthesis) -> None:
+    """A message that fails comes back until its last delivery; a function runs on with what it believed of a lead."""
+    quiet = int(eraser_variables(prod)[Env.ERASURE_QUIET_SECONDS])
+    for mapping in mappings(prod):
+        if fed_function(prod, mapping).logical_id.startswith(("Ingest", "Organizations")):
+            queue = source_queue(prod, mapping).properties
+            assert quiet > queue["RedrivePolicy"]["maxReceiveCount"] * queue["VisibilityTimeout"]
+    cached = 30
+    for name in ("Api", "Ingest", "Organizations", "Projector", "Publisher", "Reprocessor"):
+        assert quiet > prod.one("AWS::Lambda::Function", starting=f"{name}Function").properties["Timeout"] + cached
+    assert quiet <= 30 * 60, "somebody waits for the receipt"
+
+
+def test_locally_an_erasure_takes_no_longer_than_somebody_waits(local: Synthesis) -> None:
+    assert 30 < int(eraser_variables(local)[Env.ERASURE_QUIET_SECONDS]) <= 60

@@ -11,6 +11,7 @@ from lead_events.names import Scope
 from tests.infrastructure.synthesis import Synthesis, synthesise
 
 LEAD = "/v1/organizations/{organizationId}/leads/{leadId}"
+ERASURES = "/v1/organizations/{organizationId}/erasures"
 REPROCESSINGS = "/v1/organizations/{organizationId}/reprocessings"
 ROUTES = {
     f"POST {LEAD}/events": Scope.WRITE,
@@ -33,6 +34,9 @@ ROUTES = {
     f"GET {LEAD}/identities": Scope.READ,
     "GET /v1/organizations/{organizationId}/rejected-events": Scope.READ,
     "GET /v1/organizations/{organizationId}/rejected-events/{rejectedEventId}": Scope.READ,
+    f"DELETE {LEAD}": Scope.ADMIN,
+    f"GET {ERASURES}": Scope.ADMIN,
+    f"GET {ERASURES}/{{erasureId}}": Scope.ADMIN,
     "GET /v1/event-types": None,
     "GET /openapi.json": None,
     "GET /docs": None,
@@ -50,6 +54,10 @@ OUTPUTS = {
     "MemoriesTableName",
     "ReprocessingsTableName",
     "OrganizationsTableName",
+    "ErasuresTableName",
+    "ErasureQueueUrl",
+    "ErasureDlqUrl",
+    "EraserFunctionName",
     "BillingQueueUrl",
     "BillingDlqUrl",
     "OffboardingQueueUrl",
@@ -188,6 +196,47 @@ def test_the_stage_is_throttled_and_logged_without_personal_data(any_stage: Synt
     assert "requestId" in fields
     logged = set(fields.values())
     assert not {v for v in logged if "sourceIp" in v or "userAgent" in v or "path" in v.lower() or "sub" in v}
+
+
+def limits(synthesis: Synthesis) -> dict[str, tuple[int, int]]:
+    """Rate and burst of each route that has a limit of its own."""
+    settings = synthesis.one("AWS::ApiGatewayV2::Stage").properties["RouteSettings"]
+    return {key: (each["ThrottlingRateLimit"], each["ThrottlingBurstLimit"]) for key, each in settings.items()}
+
+
+def test_every_route_has_a_limit_of_its_own_and_exists_before_it(any_stage: Synthesis) -> None:
+    routes = any_stage.resources("AWS::ApiGatewayV2::Route")
+    assert set(limits(any_stage)) == {route.properties["RouteKey"] for route in routes}
+    assert {route.logical_id for route in routes} <= set(
+        any_stage.one("AWS::ApiGatewayV2::Stage").definition["DependsOn"]
+    )
+
+
+def test_limits_let_a_burst_through_and_stay_within_what_an_account_has(any_stage: Synthesis) -> None:
+    for route, (rate, burst) in limits(any_stage).items():
+        assert 1 <= rate <= burst <= 10 * rate, route
+        # An account has 10 000 a second and 5 000 at once: no single route takes a quarter of them.
+        assert rate < 2_500, route
+        assert burst < 1_250, route
+
+
+def test_the_more_a_request_sets_off_the_fewer_are_taken(prod: Synthesis) -> None:
+    of = limits(prod)
+    starts = [route for route, scope in ROUTES.items() if scope is Scope.ADMIN and not route.startswith("GET ")]
+    looks = [route for route, scope in ROUTES.items() if scope is Scope.ADMIN and route.startswith("GET ")]
+    reads = [route for route, scope in ROUTES.items() if scope is Scope.READ]
+    appends = [route for route, scope in ROUTES.items() if scope is Scope.WRITE]
+    documents = [route for route, scope in ROUTES.items() if scope is None and "webhooks" not in route]
+    assert {f"DELETE {LEAD}", "POST /v1/reprocessings"} <= set(starts)
+    assert max(of[route] for route in starts) < min(of[route] for route in looks)
+    assert max(of[route] for route in looks) < min(of[route] for route in reads)
+    assert max(of[route] for route in reads) < min(of[route] for route in appends)
+    # Nobody shows a token for these.
+    assert max(of[route] for route in documents) < min(of[route] for route in reads)
+    webhook = "/v1/webhooks/{provider}/{organizationId}"
+    # A provider is not slowed down below the platform; a question is asked less often than an event is sent.
+    assert of[f"POST {webhook}"] >= min(of[route] for route in appends)
+    assert of[f"GET {webhook}"] < of[f"OPTIONS {webhook}"] < of[f"POST {webhook}"]
 
 
 def test_payloads_are_of_format_2(any_stage: Synthesis) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from lead_events.names import OWN_EVENT_SOURCE
 from tests.infrastructure.conftest import SENDER
 from tests.infrastructure.synthesis import Resource, Synthesis, statements
@@ -39,7 +41,7 @@ def mapping_of(synthesis: Synthesis, function: str) -> Resource:
 
 
 def test_a_message_stays_invisible_longer_than_all_retries_of_its_batch(any_stage: Synthesis) -> None:
-    assert len(mappings(any_stage)) == 4
+    assert len(mappings(any_stage)) == 5
     for mapping in mappings(any_stage):
         timeout = fed_function(any_stage, mapping).properties["Timeout"]
         window = mapping.properties.get("MaximumBatchingWindowInSeconds", 0)
@@ -59,11 +61,14 @@ def test_batches_are_large_and_report_the_messages_that_failed(any_stage: Synthe
     assert mapping.properties["ScalingConfig"]["MaximumConcurrency"] >= 2
 
 
-def test_slices_of_a_reprocessing_are_worked_on_one_by_one_by_several_workers(any_stage: Synthesis) -> None:
-    mapping = mapping_of(any_stage, "Reprocessor")
+@pytest.mark.parametrize(("function", "workers"), [("Reprocessor", 10), ("Eraser", 5)])
+def test_slices_of_work_are_taken_one_by_one_by_a_few_workers(
+    function: str, workers: int, any_stage: Synthesis
+) -> None:
+    mapping = mapping_of(any_stage, function)
     assert mapping.properties["BatchSize"] == 1
     assert mapping.properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert mapping.properties["ScalingConfig"]["MaximumConcurrency"] >= 2
+    assert 2 <= mapping.properties["ScalingConfig"]["MaximumConcurrency"] <= workers
 
 
 def test_a_record_that_fails_holds_up_nothing_for_long_and_is_given_up_to_a_queue(any_stage: Synthesis) -> None:
@@ -113,7 +118,7 @@ def dead_letter_queues(synthesis: Synthesis) -> set[str]:
 def test_every_queue_is_a_dead_letter_queue_or_has_one_that_keeps_longer(any_stage: Synthesis) -> None:
     queues = {queue.logical_id: queue for queue in any_stage.resources("AWS::SQS::Queue")}
     dead = dead_letter_queues(any_stage)
-    assert len(dead) == 7
+    assert len(dead) == 8
     for logical_id, queue in queues.items():
         if logical_id in dead:
             assert queue.properties["MessageRetentionPeriod"] == 14 * DAY
@@ -200,7 +205,8 @@ def test_named_accounts_may_send_to_the_queues_of_events_and_nothing_else(dev: S
         for statement in statements(policy.properties["PolicyDocument"])
         if SENDER in json.dumps(statement["Principal"])
     ]
-    of_events = [each for each in mappings(dev) if not each.properties["FunctionName"]["Ref"].startswith("Reprocessor")]
+    of_work = ("Reprocessor", "Eraser")
+    of_events = [each for each in mappings(dev) if not each.properties["FunctionName"]["Ref"].startswith(of_work)]
     assert len(of_events) == 3
     assert {queue for queue, _ in allowed} == {source_queue(dev, mapping).logical_id for mapping in of_events}
     assert all(actions == {"sqs:SendMessage", "sqs:GetQueueUrl"} for _, actions in allowed)

@@ -51,8 +51,12 @@ def test_event_type_index_projects_all_attributes_but_the_raw_payload(prod: Synt
     projected = set(by_type["Projection"]["NonKeyAttributes"])
     assert projected == {str(name) for name in EVENT_TYPE_INDEX_PROJECTION}
     in_every_index = {Attribute.LEAD_ORGANIZATION_ID, Attribute.OCCURRED_AT_ID, Attribute.EVENT_TYPE_OCCURRED_AT}
-    # When it was stored concerns the stream alone.
-    assert set(Attribute) - projected - in_every_index == {Attribute.RAW_PAYLOAD, Attribute.STORED_AT}
+    # When it was stored concerns the stream alone; which fact it told first, whoever looks for its claim.
+    assert set(Attribute) - projected - in_every_index == {
+        Attribute.RAW_PAYLOAD,
+        Attribute.STORED_AT,
+        Attribute.SHARED_FACT_ID,
+    }
     # DynamoDB allows 20 in one index.
     assert len(projected) <= 20
 
@@ -93,9 +97,9 @@ def test_identities_table_is_keyed_by_the_identity_and_indexed_by_the_lead(any_s
     assert index["IndexName"] == Index.LEAD
     assert keys(index["KeySchema"]) == [("HASH", "leadOrganizationId"), ("RANGE", "since")]
     assert index["Projection"] == {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["kind"]}
-    # With the keys of index and table that is all there is.
+    # With the keys of index and table that is all there is of an identity; what stays of an erased one has no lead.
     projected = {"identityId", "leadOrganizationId", "since", "kind"}
-    assert projected == set(IdentityAttribute)
+    assert set(IdentityAttribute) - projected == {IdentityAttribute.ERASED_UNTIL}
     assert "TimeToLiveSpecification" not in properties
 
 
@@ -106,10 +110,14 @@ def test_rejected_events_table_lists_an_organisation_by_the_last_delivery(any_st
     assert index["IndexName"] == Index.LAST_SEEN
     assert keys(index["KeySchema"]) == [("HASH", "organizationId"), ("RANGE", "lastSeenAt")]
     assert index["Projection"]["ProjectionType"] == "INCLUDE"
-    # Everything is in the index but what was sent, which may be large and is asked for one by one.
+    # Everything is in the index but what was sent, which may be large and is asked for one by one. What stays of an
+    # erased one has no time of delivery: it is not in the index at all.
     in_every_index = {"organizationId", "rejectedEventId", "lastSeenAt"}
     projected = set(index["Projection"]["NonKeyAttributes"])
-    assert set(RejectionAttribute) - projected - in_every_index == {RejectionAttribute.RAW_PAYLOAD}
+    assert set(RejectionAttribute) - projected - in_every_index == {
+        RejectionAttribute.RAW_PAYLOAD,
+        RejectionAttribute.ERASED_AT,
+    }
 
 
 def test_events_and_memories_alone_have_a_stream(any_stage: Synthesis) -> None:
@@ -138,9 +146,15 @@ def test_the_state_of_an_organisation_is_one_item(any_stage: Synthesis) -> None:
     assert not {"TimeToLiveSpecification", "StreamSpecification", "GlobalSecondaryIndexes"} & set(properties)
 
 
+def test_erasures_are_keyed_by_organisation_and_erasure_and_stay(any_stage: Synthesis) -> None:
+    properties = any_stage.one(TABLE, starting="TablesErasures").properties
+    assert keys(properties["KeySchema"]) == [("HASH", "organizationId"), ("RANGE", "erasureId")]
+    assert not {"TimeToLiveSpecification", "StreamSpecification", "GlobalSecondaryIndexes"} & set(properties)
+
+
 def test_tables_can_be_restored_and_are_encrypted_with_our_key(any_stage: Synthesis) -> None:
     tables = any_stage.resources(TABLE)
-    assert len(tables) == 7
+    assert len(tables) == 8
     key = any_stage.one("AWS::KMS::Key", starting="Key").logical_id
     for table in tables:
         assert table.properties["BillingMode"] == "PAY_PER_REQUEST"
@@ -159,7 +173,7 @@ def test_prod_keeps_its_data_whatever_happens_to_the_stack(prod: Synthesis) -> N
         *prod.resources("AWS::SecretsManager::Secret"),
         *prod.resources("AWS::Cognito::UserPool"),
     ]
-    assert len(kept) == 12
+    assert len(kept) == 13
     for resource in kept:
         assert resource.definition["DeletionPolicy"] == "Retain", resource.logical_id
         assert resource.definition["UpdateReplacePolicy"] == "Retain", resource.logical_id
@@ -199,6 +213,13 @@ def test_raw_bucket_is_private_encrypted_and_forgets_the_inbox(any_stage: Synthe
     expiring = [rule for rule in rules if "ExpirationInDays" in rule]
     assert [(rule["Prefix"], rule["ExpirationInDays"]) for rule in expiring] == [("inbox/", 30)]
     assert any("AbortIncompleteMultipartUpload" in rule for rule in rules)
+
+
+def test_an_object_that_is_deleted_is_gone(any_stage: Synthesis) -> None:
+    """Neither versions nor a lock keep what an erasure deleted; no copy of it is made elsewhere."""
+    assert not {"VersioningConfiguration", "ObjectLockEnabled", "ReplicationConfiguration"} & set(
+        any_stage.one("AWS::S3::Bucket").properties
+    )
 
 
 def test_raw_bucket_takes_no_plain_http(prod: Synthesis, dev: Synthesis) -> None:

@@ -13,8 +13,8 @@ from lead_events import wiring
 from lead_events.categories import Category
 from lead_events.errors import UnavailableError
 from lead_events.names import Env
+from lead_events.observability import HandlerFailedError
 from lead_events.store.memories import DynamoDbMemories
-from lead_events.store.streams import UnfinishedBatchError
 from tests.support.aws import BUS, MEMORIES, Context, stream_event, stream_record
 from tests.support.functions import Functions, handler_of
 
@@ -171,7 +171,7 @@ def test_on_the_twin_the_whole_batch_fails(functions: Functions, monkeypatch: py
     appended(functions)
     monkeypatch.setenv(Env.STAGE, "local")
     failing_puts(monkeypatch, "lead_1")
-    with pytest.raises(UnfinishedBatchError):
+    with pytest.raises(HandlerFailedError, match="UnfinishedBatchError"):
         call("projector", stored(functions))
 
 

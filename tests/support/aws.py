@@ -21,6 +21,7 @@ from lead_events.names import (
     Attribute,
     ClaimAttribute,
     Env,
+    ErasureAttribute,
     IdentityAttribute,
     Index,
     MemoryAttribute,
@@ -36,6 +37,7 @@ BUCKET, QUEUE, BUS = "raw-bucket", "ingest", "lead-events-test"
 DEAD_LETTERS: Final = "stream-dead-letters"
 ORGANIZATIONS: Final = "organizations"
 REPROCESSINGS, REPROCESSING_QUEUE = "reprocessings", "reprocessing"
+ERASURES, ERASURE_QUEUE = "erasures", "erasure"
 SECRET_PREFIX: Final = "lead-events/test/webhooks"
 CREDENTIALS: Final = {
     "AWS_ACCESS_KEY_ID": "test",
@@ -103,6 +105,7 @@ def create_stores(dynamodb: Any, s3: Any) -> None:
     create_memories(dynamodb, MEMORIES)
     create_reprocessings(dynamodb, REPROCESSINGS)
     create_organizations(dynamodb, ORGANIZATIONS)
+    create_erasures(dynamodb, ERASURES)
     s3.create_bucket(Bucket=BUCKET)
 
 
@@ -149,6 +152,11 @@ def create_organizations(dynamodb: Any, name: str) -> None:
     _table(dynamodb, name, (OrganizationAttribute.ORGANIZATION_ID,), {})
 
 
+def create_erasures(dynamodb: Any, name: str) -> None:
+    """The erasures table."""
+    _table(dynamodb, name, (ErasureAttribute.ORGANIZATION_ID, ErasureAttribute.ERASURE_ID), {})
+
+
 def _table(
     dynamodb: Any, name: str, keys: Sequence[str], indexes: Mapping[Index, tuple[Sequence[str], Sequence[str]]]
 ) -> None:
@@ -182,6 +190,7 @@ def create_world() -> dict[str, str]:
     queue_url = boto3.client("sqs").create_queue(QueueName=QUEUE)["QueueUrl"]
     dead_letters_url = boto3.client("sqs").create_queue(QueueName=DEAD_LETTERS)["QueueUrl"]
     reprocessing_queue_url = boto3.client("sqs").create_queue(QueueName=REPROCESSING_QUEUE)["QueueUrl"]
+    erasure_queue_url = boto3.client("sqs").create_queue(QueueName=ERASURE_QUEUE)["QueueUrl"]
     secrets = boto3.client("secretsmanager")
     secrets.create_secret(Name="cursor-secret", SecretString="cursor secret")
     secrets.create_secret(Name="identity-secret", SecretString="identity secret")
@@ -197,6 +206,10 @@ def create_world() -> dict[str, str]:
         Env.STREAM_DEAD_LETTERS_URL: dead_letters_url,
         Env.REPROCESSINGS_TABLE: REPROCESSINGS,
         Env.REPROCESSING_QUEUE_URL: reprocessing_queue_url,
+        Env.ERASURES_TABLE: ERASURES,
+        Env.ERASURE_QUEUE_URL: erasure_queue_url,
+        Env.ERASURE_QUIET_SECONDS: "1200",
+        Env.DEAD_LETTER_URLS: dead_letters_url,
         Env.RAW_BUCKET: BUCKET,
         Env.INGEST_QUEUE_URL: queue_url,
         Env.WEBHOOK_SECRET_PREFIX: SECRET_PREFIX,

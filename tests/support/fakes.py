@@ -8,6 +8,7 @@ from typing import Any
 from lead_events.errors import UnavailableError
 from lead_events.event import EventKey, StoredEvent
 from lead_events.idempotency import Claim
+from lead_events.in_memory import pipeline_in_memory
 from lead_events.ports import Page, Position, TimelineQuery
 from lead_events.store.memory import (
     InMemoryBus,
@@ -17,7 +18,6 @@ from lead_events.store.memory import (
     InMemoryObjects,
     InMemoryRejections,
 )
-from lead_events.wiring import pipeline_in_memory
 from tests.support.clock import FakeClock
 
 

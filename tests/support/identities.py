@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from lead_events.event import Identity, IdentityKind
 from lead_events.identity import Resolver
+from lead_events.ports import IdentityRecord
 from lead_events.store.memory import InMemoryIdentities
 from tests.support.builders import ORGANIZATION
 from tests.support.fakes import Killed
@@ -47,8 +48,8 @@ class Watched(InMemoryIdentities):
             raise Killed
         return found
 
-    def owners(self, keys: Sequence[str]) -> dict[str, str]:
-        return self._passed("owners", lambda: InMemoryIdentities.owners(self, keys))
+    def records(self, keys: Sequence[str]) -> dict[str, IdentityRecord]:
+        return self._passed("records", lambda: InMemoryIdentities.records(self, keys))
 
     def claim(self, organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> str | None:
         return self._passed("claim", lambda: InMemoryIdentities.claim(self, organization_id, lead_id, key, kind))

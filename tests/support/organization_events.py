@@ -9,16 +9,24 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lead_events import wiring
+from lead_events.admission import Admission
+from lead_events.cursors import Cursors
 from lead_events.envelope import Envelope, read_message
+from lead_events.erasures import Erasures
 from lead_events.event import Outcome
+from lead_events.identity import Resolver
+from lead_events.in_memory import pipeline_in_memory
 from lead_events.instants import Clock, format_instant
+from lead_events.lifecycles import Lifecycles
 from lead_events.organizations.showing import organization_json
 from lead_events.organizations.state import Organization
+from lead_events.ports import ClaimStore, ErasureStore, OrganizationStore
 from lead_events.receiving import Reception
 from lead_events.reconciling import Reconciler
-from lead_events.store.memory import InMemoryClaims, InMemoryEvents, InMemoryRejections
+from lead_events.store.memory import InMemoryClaims, InMemoryEvents, InMemoryIdentities, InMemoryRejections
+from lead_events.store.memory_erasures import InMemoryErasures
 from lead_events.store.memory_organizations import InMemoryOrganizations
+from lead_events.store.memory_queue import InMemoryQueue
 from lead_events.strict_json import dumps
 from tests.support.builders import ORGANIZATION
 from tests.support.clock import START
@@ -45,6 +53,21 @@ def message(envelope: dict[str, Any]) -> Envelope:
     return read_message(dumps(envelope))
 
 
+def reconciler(
+    organizations: OrganizationStore,
+    claims: ClaimStore,
+    erasures: ErasureStore | None = None,
+    clock: Clock = lambda: START,
+) -> Reconciler:
+    """A reconciler that does not wait."""
+    erasures = erasures or InMemoryErasures(InMemoryOrganizations(claims))
+    resolver = Resolver(InMemoryIdentities(), lambda: "secret")
+    admission = Admission(Lifecycles(organizations, clock, lambda: 0.0), erasures, resolver)
+    return Reconciler(
+        organizations=organizations, claims=claims, admission=admission, clock=clock, sleep=lambda _: None
+    )
+
+
 @dataclass
 class Desk:
     """Everything that takes messages, in memory."""
@@ -56,17 +79,21 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.organizations = InMemoryOrganizations(self.claims)
-        self.pipeline = wiring.pipeline_in_memory(
+        self.erasures = InMemoryErasures(self.organizations)
+        self.erasure_queue = InMemoryQueue()
+        self.pipeline = pipeline_in_memory(
             events=self.events,
             claims=self.claims,
             rejections=self.rejections,
             organizations=self.organizations,
+            erasures=self.erasures,
             clock=self.clock,
         )
-        self.reconciler = Reconciler(
-            organizations=self.organizations, claims=self.claims, clock=self.clock, sleep=lambda _: None
+        self.reconciler = reconciler(self.organizations, self.claims, self.erasures, self.clock)
+        erasures = Erasures(
+            erasures=self.erasures, queue=self.erasure_queue, cursors=Cursors(lambda: "secret"), clock=self.clock
         )
-        self.reception = Reception(self.pipeline, self.reconciler)
+        self.reception = Reception(self.pipeline, self.reconciler, erasures)
 
     def take(self, *envelopes: dict[str, Any]) -> list[Outcome]:
         """Take them one after the other; all outcomes."""

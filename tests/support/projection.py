@@ -22,6 +22,7 @@ from tests.support.builders import LEAD, ORGANIZATION
 from tests.support.clock import FakeClock
 from tests.support.fakes import FakeQueue
 from tests.support.memory_events import events
+from tests.support.presence import nobody_erased
 
 PURCHASE: Final = ["purchase_completed"]
 
@@ -80,7 +81,13 @@ class Projection:
         self.clock = clock or FakeClock()
         self.pauses: list[int] = []
         self.projector = Projector(
-            self.events, self.memories, self.dead_letters, executor or Inline(), self.clock, self.pauses.append
+            self.events,
+            self.memories,
+            self.dead_letters,
+            executor or Inline(),
+            self.clock,
+            self.pauses.append,
+            presence=nobody_erased(),
         )
 
     def store(self, events: Iterable[StoredEvent]) -> list[Arrival[StoredEvent]]:

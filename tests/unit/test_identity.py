@@ -204,11 +204,11 @@ def test_a_process_trusts_what_it_read_for_a_minute_and_no_longer(clock: Clock) 
     store = Watched()
     of = resolver(store)
     first = lead_of(of, *ANA)
-    assert store.calls == ["owners", "claim_all"]
+    assert store.calls == ["records", "claim_all"]
     for _ in range(59):
         clock.seconds += 1
         assert lead_of(of, *ANA) == first
-    assert store.calls == ["owners", "claim_all"]
+    assert store.calls == ["records", "claim_all"]
     store._owners.clear()  # as the erasure of a lead does
     lead_of(resolver(store), *ANA, planted="lead_new")
     assert lead_of(of, ANA[1]) == first

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from lead_events.errors import UnavailableError
 from lead_events.event import Identity, OutcomeKind
 from lead_events.identity import Resolver
+from lead_events.in_memory import pipeline_in_memory
 from lead_events.store.memory import InMemoryIdentities
-from lead_events.wiring import pipeline_in_memory
 from tests.support.builders import ORGANIZATION, draft
 from tests.support.fakes import CrashingClaims, CrashingEvents, CrashPoints, Killed, World
 from tests.support.identities import ANA, CUSTOMER, EMAIL, PHONE, Watched, at_once, lead_of, resolver
@@ -103,7 +103,7 @@ def test_a_kill_between_the_identities_and_the_event_leaves_the_redelivery_the_s
     assert len(events.inner.all()) == 2
 
 
-@pytest.mark.parametrize("behind", ["owners", "claim", "claim_all"])
+@pytest.mark.parametrize("behind", ["records", "claim", "claim_all"])
 def test_a_kill_among_the_identities_is_mended_by_the_redelivery(behind: str) -> None:
     store = Watched(die_behind=behind)
     if behind == "claim":

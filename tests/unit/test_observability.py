@@ -11,7 +11,7 @@ import pytest
 from lead_events import observability
 from lead_events.errors import ConflictError, InvalidError, UnavailableError
 from lead_events.event import Outcome, OutcomeKind
-from lead_events.observability import log_failure, logger, metrics, observed, record_outcome
+from lead_events.observability import HandlerFailedError, log_failure, logger, metrics, observed, record_outcome
 from tests.support.aws import Context, fresh_observability
 from tests.support.builders import stored_event
 
@@ -93,14 +93,23 @@ def test_a_failure_is_logged_by_type_code_and_place_never_by_its_text(
     assert any("test_observability.py" in place and "_fail" in place for place in first["places"])
 
 
+def test_the_code_of_an_error_that_is_not_ours_is_not_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    error = ValueError()
+    error.code = PERSONAL[0]  # type: ignore[attr-defined]
+    log_failure("request failed unexpectedly", error)
+    assert "code" not in lines(capsys)[0]
+
+
 def test_a_failing_handler_leaves_no_value_in_the_output(capsys: pytest.CaptureFixture[str]) -> None:
     @observed
     def handler(event: dict[str, Any], _: Any) -> None:
         record_outcome(Outcome(OutcomeKind.STORED, stored_event(payload=event)))
         raise ValueError(event["email"])
 
-    with pytest.raises(ValueError, match="ana"):
+    with pytest.raises(HandlerFailedError) as raised:
         handler({"email": PERSONAL[0], "phone": PERSONAL[1]}, Context())
+    # Lambda logs what comes out of a handler, with all that it was raised from.
+    assert (str(raised.value), raised.value.__cause__, raised.value.__context__) == ("ValueError", None, None)
     out = capsys.readouterr()
     assert not any(value in out.out + out.err for value in PERSONAL)
     assert "EventStored" in out.out  # what happened before the failure is counted

@@ -14,7 +14,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import lead_events
 from lead_events import catalogue, docs_page, errors, openapi, openapi_schemas, providers
-from lead_events.names import ROUTES
+from lead_events.erasure import Store
+from lead_events.names import ROUTES, Scope
 from tests.support.openapi import DOCUMENT, validator
 
 LIBRARY = Path(lead_events.__file__).parent
@@ -27,6 +28,8 @@ DOCUMENTED = [route for route in ROUTES if route.method != "OPTIONS"]
 
 LEAD = "/v1/organizations/{organizationId}/leads/{leadId}"
 REJECTED = "/v1/organizations/{organizationId}/rejected-events"
+ERASURES = "/v1/organizations/{organizationId}/erasures"
+REPROCESSINGS = "/v1/organizations/{organizationId}/reprocessings"
 
 Place = tuple[str, ...]
 
@@ -130,10 +133,33 @@ def test_an_answer_stands_under_the_status_of_its_problem() -> None:
         ("get", f"{LEAD}/identities", "200 401 403 404 410 429 503"),
         ("get", REJECTED, "200 400 401 403 404 410 429 503"),
         ("get", f"{REJECTED}/{{rejectedEventId}}", "200 400 401 403 404 410 429 503"),
+        ("delete", LEAD, "202 401 403 404 410 429 503"),
+        ("get", ERASURES, "200 400 401 403 404 429 503"),
+        ("get", f"{ERASURES}/{{erasureId}}", "200 401 403 404 429 503"),
+        ("get", REPROCESSINGS, "200 400 401 403 404 410 429 503"),
+        ("get", "/v1/reprocessings", "200 400 401 403 404 429 503"),
     ],
 )
-def test_identities_and_rejected_events_name_every_answer(method: str, path: str, statuses: str) -> None:
+def test_an_operation_names_every_answer(method: str, path: str, statuses: str) -> None:
     assert list(DOCUMENT["paths"][path][method]["responses"]) == statuses.split()
+
+
+@pytest.mark.parametrize(
+    "route", [each for each in DOCUMENTED if each.scope is not None], ids=lambda route: f"{route.method} {route.path}"
+)
+def test_only_who_sends_something_is_told_that_it_was_erased(route: Any) -> None:
+    """A reader learns nothing of it: what was erased is not there."""
+    answer = DOCUMENT["paths"][route.path][route.method.lower()]["responses"].get("410", {})
+    name = answer.get("$ref", "").rpartition("/")[2]
+    sends = route.scope is Scope.WRITE
+    of_everything = route.path.startswith("/v1/reprocessings")
+    still_told = route.path in (ERASURES, f"{ERASURES}/{{erasureId}}", "/v1/organizations/{organizationId}")
+    assert name == ("Erased" if sends else "" if of_everything or still_told else "Gone")
+
+
+def test_a_receipt_counts_by_every_store() -> None:
+    receipt = DOCUMENT["components"]["schemas"]["Erasure"]["properties"]
+    assert list(receipt["counts"]["properties"]) == [each.value for each in Store]
 
 
 def test_every_response_of_the_components_is_used() -> None:
@@ -245,7 +271,7 @@ def _routes_of(path: Path) -> Iterator[tuple[str, str]]:
             if (
                 isinstance(call, ast.Call)
                 and isinstance(call.func, ast.Attribute)
-                and call.func.attr in ("get", "post", "put")
+                and call.func.attr in ("get", "post", "put", "delete")
             ):
                 route = eval(compile(ast.Expression(call.args[0]), str(path), "eval"), dict(constants))
                 yield call.func.attr.upper(), _skeleton(route)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import Executor, Future
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,16 +14,23 @@ from lead_events.access import Caller
 from lead_events.appending import append_batch
 from lead_events.cursors import Cursors
 from lead_events.envelope import read_message
+from lead_events.erasing import Eraser
+from lead_events.erasure import Erasure
+from lead_events.erasures import Erasures
 from lead_events.event import occurred_at_of
 from lead_events.identity import Resolver
+from lead_events.in_memory import pipeline_in_memory
 from lead_events.instants import format_instant, now, parse_instant
 from lead_events.lead_identities import LeadIdentities
 from lead_events.names import Source
+from lead_events.organizations.contract import RetentionExpired
 from lead_events.reading import draft_of_direct, draft_of_envelope
 from lead_events.rejected_events import RejectedEvents
-from lead_events.store.memory import InMemoryIdentities, InMemoryRejections
+from lead_events.store.memory import InMemoryBus, InMemoryClaims, InMemoryIdentities, InMemoryRejections
+from lead_events.store.memory_erasures import InMemoryErasures
+from lead_events.store.memory_organizations import InMemoryOrganizations
+from lead_events.store.memory_queue import InMemoryQueue
 from lead_events.strict_json import dumps
-from lead_events.wiring import pipeline_in_memory
 from tests.support.openapi import DOCUMENT, component
 
 
@@ -153,6 +161,59 @@ def test_the_sample_of_a_rejected_event_is_what_the_pipeline_leaves_behind() -> 
     page = rejected.page(openapi_schemas.ORGANIZATION, {})
     component("RejectedEventPage").validate(page)
     assert page == {"items": [openapi_schemas.rejected_event_sample()], "cursor": None}
+
+
+def test_the_samples_of_an_erasure_are_what_the_service_shows_from_the_beginning_to_the_end() -> None:
+    beginning = openapi_schemas.erasure_sample(done=False)
+    organization, lead = beginning["organizationId"], beginning["leadId"]
+    clock: list[datetime] = [parse_instant(beginning["requestedAt"], "")]
+    store, queue = InMemoryErasures(InMemoryOrganizations(InMemoryClaims())), InMemoryQueue()
+    erasures = Erasures(erasures=store, queue=queue, cursors=Cursors(lambda: "secret"), clock=lambda: clock[0])
+    asked = erasures.erase_lead(organization, lead, beginning["requestedBy"])
+    component("Erasure").validate(asked)
+    assert asked | {"erasureId": beginning["erasureId"]} == beginning
+
+    clock[0] = parse_instant(openapi_schemas.erasure_sample()["completedAt"], "")
+    eraser = Eraser(
+        erasures=store, queue=queue, shelves_of_lead=[], shelves_of_organization=[], identities=_Nothing(),
+        remove_body=lambda _: None, bus=InMemoryBus(), clock=lambda: clock[0], quiet_period=timedelta(),
+    )  # fmt: skip
+    assert eraser.work(queue.sent[0], redelivered=False) is not None
+    receipt = erasures.one(organization, asked["erasureId"])
+    component("Erasure").validate(receipt)
+    own = {
+        "erasureId",
+        "counts",
+        "erasedUntil",
+    }  # ``erasedUntil`` is a moment before the end, which the clock here has not
+    end = openapi_schemas.erasure_sample()
+    assert {name: value for name, value in receipt.items() if name not in own} == {
+        name: value for name, value in end.items() if name not in own
+    }
+    page = erasures.page(organization, {"leadId": lead})
+    component("ErasurePage").validate(page)
+    assert page == {"items": [receipt], "cursor": None}
+    assert openapi_schemas.erasure_page_sample() == {"items": [end], "cursor": None}
+
+
+def test_the_receipt_of_an_organization_keeps_the_schema() -> None:
+    store = InMemoryErasures(InMemoryOrganizations(InMemoryClaims()))
+    erasures = Erasures(erasures=store, queue=InMemoryQueue(), cursors=Cursors(lambda: "secret"), clock=now)
+    erasures.erase_organization(openapi_schemas.ORGANIZATION, RetentionExpired.type)
+    [receipt] = erasures.page(openapi_schemas.ORGANIZATION, {})["items"]
+    component("Erasure").validate(receipt)
+    assert (receipt["scope"], receipt["leadId"], receipt["requestedBy"]) == (
+        "organization",
+        None,
+        RetentionExpired.type,
+    )
+
+
+class _Nothing:
+    """A shelf on which there is nothing."""
+
+    def clear(self, erasure: Erasure, position: str | None) -> str | None:  # a shelf's signature
+        return None
 
 
 class _Here(Executor):

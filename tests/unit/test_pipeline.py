@@ -20,7 +20,7 @@ from tests.support.builders import LEAD, bus_event, draft, envelope, envelope_te
 from tests.support.clock import START
 from tests.support.fakes import Killed, World
 
-STORED, DUPLICATE, CONFLICT, REJECTED, FORWARDED, APPLIED = OutcomeKind
+STORED, DUPLICATE, CONFLICT, REJECTED, ERASED, FORWARDED, APPLIED = OutcomeKind
 PAY = {"source": "crm", "event_type": "payment", "external_event_id": "pay-5"}
 
 

@@ -26,6 +26,7 @@ from tests.support.builders import LEAD, ORGANIZATION, stored_event
 from tests.support.clock import START
 from tests.support.fakes import FakeQueue
 from tests.support.memory_events import events
+from tests.support.presence import nobody_erased
 from tests.support.projection import arrival
 
 
@@ -60,7 +61,7 @@ def purchase(version: int = 1, *, rebuilt: bool = False, seed: int = 1) -> Arriv
 
 def published(*arrivals: Arrival[Any]) -> list[dict[str, Any]]:
     bus = InMemoryBus()
-    assert Publisher(bus, FakeQueue()).publish(arrivals) == (len(bus.published), [])
+    assert Publisher(bus, FakeQueue(), nobody_erased()).publish(arrivals) == (len(bus.published), [])
     return bus.published
 
 
@@ -147,12 +148,12 @@ def test_exactly_the_refused_are_delivered_again() -> None:
     arrivals = [arrival(stored_event(external_event_id=f"e-{number}")) for number in range(25)]
     refused = {arrivals[number].item.event_id for number in (3, 17)}
     bus = FailingBus(refused)
-    assert Publisher(bus, FakeQueue()).publish(arrivals) == (
+    assert Publisher(bus, FakeQueue(), nobody_erased()).publish(arrivals) == (
         23,
         [arrivals[number].sequence_number for number in (3, 17)],
     )
     bus.refused = set()
-    assert Publisher(bus, FakeQueue()).publish([arrivals[3], arrivals[17]]) == (2, [])
+    assert Publisher(bus, FakeQueue(), nobody_erased()).publish([arrivals[3], arrivals[17]]) == (2, [])
     assert sorted(each["id"] for each in bus.published) == sorted(each.item.event_id for each in arrivals)
 
 
@@ -160,13 +161,16 @@ def test_a_bus_that_does_not_answer_gets_everything_again() -> None:
     arrivals = [arrival(stored_event()), purchase()]
     bus = FailingBus()
     bus.down = True
-    assert Publisher(bus, FakeQueue()).publish(arrivals) == (0, [each.sequence_number for each in arrivals])
+    assert Publisher(bus, FakeQueue(), nobody_erased()).publish(arrivals) == (
+        0,
+        [each.sequence_number for each in arrivals],
+    )
 
 
 def test_a_record_that_cannot_be_read_is_given_up_and_the_others_are_told() -> None:
     bus, letters = InMemoryBus(), FakeQueue()
     bad = arrival(ValueError("what was sent"))
-    assert Publisher(bus, letters).publish([bad, arrival(stored_event())]) == (1, [])
+    assert Publisher(bus, letters, nobody_erased()).publish([bad, arrival(stored_event())]) == (1, [])
     assert json.loads(letters.sent[0]) == {
         "condition": "RecordCannotBePublished",
         "error": "ValueError",
@@ -179,7 +183,7 @@ def test_what_cannot_be_given_up_is_delivered_again() -> None:
     letters = FakeQueue()
     letters.fail = True
     bad = arrival(ValueError())
-    assert Publisher(InMemoryBus(), letters).publish([bad]) == (0, [bad.sequence_number])
+    assert Publisher(InMemoryBus(), letters, nobody_erased()).publish([bad]) == (0, [bad.sequence_number])
 
 
 def test_an_event_stored_before_that_was_kept_takes_the_time_it_was_received() -> None:

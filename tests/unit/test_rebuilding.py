@@ -31,7 +31,7 @@ def stored() -> InMemoryMemories:
 
 @pytest.fixture
 def rebuilding(events: InMemoryEvents, stored: InMemoryMemories) -> Rebuilding:
-    return Rebuilding(Projector(events, stored, NoDeadLetters(), Inline(), FakeClock(), lambda _: None))
+    return Rebuilding(Projector(events, stored, NoDeadLetters(), Inline(), FakeClock(), lambda _: None, presence=None))
 
 
 def test_a_rebuild_writes_what_differs_and_tells_how_many_events_and_memories(

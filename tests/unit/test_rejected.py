@@ -22,7 +22,7 @@ from tests.support.builders import LEAD, ORGANIZATION, OTHER_ORGANIZATION, draft
 from tests.support.clock import START
 from tests.support.fakes import World, secret
 
-STORED, DUPLICATE, CONFLICT, REJECTED, FORWARDED, APPLIED = OutcomeKind
+STORED, DUPLICATE, CONFLICT, REJECTED, ERASED, FORWARDED, APPLIED = OutcomeKind
 
 
 def rejection(**changes: Any) -> Rejection:

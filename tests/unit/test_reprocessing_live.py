@@ -35,6 +35,7 @@ from lead_events.store.memory_memories import InMemoryMemories
 from lead_events.strict_json import dumps
 from tests.support import memory_events
 from tests.support.fakes import secret
+from tests.support.presence import nobody_erased
 from tests.support.reprocessing import Inline, Messages
 
 ORGANIZATION = "org_A"
@@ -60,7 +61,9 @@ class Live:
     def __init__(self, executor: Any) -> None:
         self.events = Interrupted()
         self.memories = InMemoryMemories()
-        self.projector = Projector(self.events, self.memories, NoDeadLetters(), executor, now, lambda _: None)
+        self.projector = Projector(
+            self.events, self.memories, NoDeadLetters(), executor, now, lambda _: None, presence=nobody_erased()
+        )
         self.jobs, self.queue = InMemoryReprocessings(), Messages()
         scan = InMemoryLeads(self.events)
         self.api = Reprocessings(

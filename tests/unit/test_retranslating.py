@@ -10,10 +10,10 @@ import pytest
 
 from lead_events import providers
 from lead_events.event import Delivery, StoredEvent
+from lead_events.in_memory import pipeline_in_memory
 from lead_events.instants import now
 from lead_events.retranslating import Retranslation, differing_fields
 from lead_events.store.memory import InMemoryEvents
-from lead_events.wiring import pipeline_in_memory
 from tests.samples import load, names
 from tests.support.builders import LEAD, ORGANIZATION, stored_event
 from tests.support.deliveries import SIGNED, headers_of

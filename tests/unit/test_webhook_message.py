@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lead_events import webhook_message
 from lead_events.envelope import read_message
-from lead_events.errors import RejectedError, UnavailableError
+from lead_events.errors import ObjectMissingError, RejectedError
 from lead_events.event import Delivery
 from lead_events.store.memory import InMemoryObjects
 from tests.support.clock import START
@@ -105,8 +105,8 @@ def test_a_message_without_object_data_is_rejected(data: object) -> None:
         webhook_message.read(read_message(text), InMemoryObjects())
 
 
-def test_a_body_that_is_not_in_the_inbox_leaves_the_message_on_the_queue() -> None:
-    with pytest.raises(UnavailableError):
+def test_a_body_that_is_not_in_the_inbox_is_told_apart_from_one_that_cannot_be_had() -> None:
+    with pytest.raises(ObjectMissingError):
         message_of({"body": ..., "bodyKey": "inbox/org_A/evt_1"})
 
 

@@ -12,10 +12,10 @@ from uuid import uuid4
 from lead_events.aws_errors import client_config
 from lead_events.envelope import read_message
 from lead_events.event import OutcomeKind
+from lead_events.in_memory import pipeline_in_memory
 from lead_events.pipeline import Pipeline
 from lead_events.store.dynamodb import DynamoDbClaims, DynamoDbEvents
 from lead_events.store.memory import InMemoryObjects
-from lead_events.wiring import pipeline_in_memory
 from tools.benchmarks import lambda_events, tables
 from tools.benchmarks.figures import Figure
 from tools.benchmarks.lab import Lab, aws_at, endpoint, session

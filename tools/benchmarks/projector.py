@@ -11,11 +11,15 @@ from itertools import islice
 
 from lead_events.event import StoredEvent, new_event_id
 from lead_events.instants import now
+from lead_events.lifecycles import Lifecycles
 from lead_events.messaging.sqs import NoDeadLetters
 from lead_events.ports import Arrival
+from lead_events.presence import Presence
 from lead_events.projecting import Projector
-from lead_events.store.memory import InMemoryEvents
+from lead_events.store.memory import InMemoryClaims, InMemoryEvents
+from lead_events.store.memory_erasures import InMemoryErasures
 from lead_events.store.memory_memories import InMemoryMemories
+from lead_events.store.memory_organizations import InMemoryOrganizations
 from tools.benchmarks.figures import Bar, Figure
 from tools.benchmarks.folds import custom_fields, mixed
 from tools.benchmarks.lab import Lab
@@ -76,8 +80,10 @@ def _project(store: InMemoryMemories, events: Sequence[StoredEvent], at: datetim
     def clock() -> datetime:
         return moment
 
+    organizations = InMemoryOrganizations(InMemoryClaims())
+    presence = Presence(Lifecycles(organizations, now), InMemoryErasures(organizations))
     with ThreadPoolExecutor(4) as executor:
-        projector = Projector(InMemoryEvents(), store, NoDeadLetters(), executor, clock)
+        projector = Projector(InMemoryEvents(), store, NoDeadLetters(), executor, clock, presence=presence)
         rest = iter(events)
         while batch := list(islice(rest, BATCH)):
             stored = [replace(each, stored_at=clock()) for each in batch]

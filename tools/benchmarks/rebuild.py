@@ -122,7 +122,7 @@ class Job:
         threads: ThreadPoolExecutor,
     ) -> None:
         self.sent: list[str] = []
-        rebuilding = Rebuilding(Projector(events, memories, NoDeadLetters(), threads, now))
+        rebuilding = Rebuilding(Projector(events, memories, NoDeadLetters(), threads, now, presence=None))
         self._api = Reprocessings(jobs=jobs, queue=self, scan=scan, cursors=Cursors(lambda: "bench"), clock=now)
         self._worker = Reprocessor(
             jobs=jobs,

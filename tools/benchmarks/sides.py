@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from lead_events.event import EventDraft, Outcome
+from lead_events.in_memory import pipeline_in_memory
 from lead_events.store.dynamodb import DynamoDbClaims, DynamoDbEvents
 from lead_events.store.memory import InMemoryObjects
-from lead_events.wiring import pipeline_in_memory
 from tools.benchmarks import tables
 from tools.benchmarks.corpus import literal_event
 from tools.benchmarks.lab import aws_at, endpoint, session

@@ -78,7 +78,7 @@ def document() -> dict[str, Any]:
             "publishOnEventBus": {
                 "action": "send",
                 "channel": {"$ref": f"#/channels/{PUBLISHED}"},
-                "summary": "Stored events and changed memories, to every domain that has a rule for them.",
+                "summary": "Stored events, changed memories and who was erased, to every domain that has a rule for them.",
             },
         },
         "components": {

@@ -75,6 +75,9 @@ Order does not matter, and neither does delay: events are ordered by their `time
   original text: `GET /v1/organizations/{{{{organizationId}}}}/rejected-events`. Nobody tells the sender.
 * An event without a lead is kept there too (`lead_unresolved`), but for those about an organization itself:
   [organization-events.md](organization-events.md). One without an organization ends in the dead-letter queue.
+* An event of a lead that was [erased](erasure.md) is dropped, without a trace, where its `time` is before the end of the
+  erasure: also when you send it again. Whoever erases a lead tells you by `lead.erased` on the bus:
+  [subscribing.md](subscribing.md#when-somebody-is-erased).
 * Any other type of your domain is stored under its own name (`billing.invoice-paid`) with any payload. Where its event
   name is one of the [catalogue](events.md), it is that event type whoever sends it.
 """

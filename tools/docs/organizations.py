@@ -49,7 +49,8 @@ wait for each other: an event that comes on another of our queues ends the same 
   changed before cancelled, requested before reverted before confirmed, then by `id`). Any order of arrival, with any
   duplicates, gives the same state, byte by byte.
 * One that names a lead becomes an event of that lead as well, once, by the rules of [internal-events.md](internal-events.md).
-  Subscriptions and invoices of leads are shown apart from the organization's own and never stand for them.
+  Subscriptions and invoices of leads are shown apart from the organization's own and never stand for them. Of a lead that was
+  [erased](erasure.md) they are neither shown nor kept, and its event is dropped; sums and counts go on.
 * One that breaks its contract is kept with its reason, `GET /v1/organizations/{{organizationId}}/rejected-events`. One that
   names no organization ends in the dead-letter queue.
 * Other types of these domains are events of leads, or rejected where they name none.
@@ -66,11 +67,16 @@ everything ever told.
 | `offboarding.cancellation-requested` | `leaving` | as ever: it may change its mind, and take its data along |
 | `offboarding.cancellation-confirmed` | `leaving`, and *has left* from `effectiveAt`, else `time` | gone |
 | `offboarding.cancellation-reverted` | `active`, where it is later than both | as ever |
-| `offboarding.retention-expired` | `retention_expired`, for ever | gone |
+| `offboarding.retention-expired` | `retention_expired`, for ever | gone, and everything [erased](erasure.md#an-organisation) |
 
 *Gone*: what queues and webhooks bring is rejected with the code `organization_gone` and kept; the API answers reads and writes
-with 410. Only the state itself is still shown, and events about the organization are still taken. Functions remember where an
-organization stands for {REMEMBERED_SECONDS} seconds. An organization that nobody has told of is `active`.
+with 410. Only the state itself and the receipts of erasures are still shown, and events about the organization are still taken.
+Functions remember where an organization stands for {REMEMBERED_SECONDS} seconds. An organization that nobody has told of is
+`active`.
+
+**`offboarding.retention-expired` cannot be taken back.** It erases everything that there is of the organization, without asking
+again. What of it still arrives is dropped, events about the organization included, and kept nowhere. Of its state the life
+cycle stays, so that it stays gone.
 """
 
 

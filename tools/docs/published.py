@@ -1,4 +1,4 @@
-"""What the service tells on the event bus, for the AsyncAPI document: stored events and changed memories."""
+"""What the service tells on the event bus, for the AsyncAPI document: stored events, changed memories, what was erased."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from typing import Any, Final
 from lead_events import event_types, memories, openapi_schemas
 from lead_events.categories import Category
 from lead_events.envelope import JSON_TYPE
+from lead_events.erasing import LEAD_ERASED, ORGANIZATION_ERASED, erased
 from lead_events.memory import Memory
 from lead_events.names import OWN_EVENT_SOURCE
 from lead_events.openapi_schemas import Schema
+from lead_events.openapi_schemas import erasures as erasure_schemas
 from lead_events.openapi_schemas import memories as memory_schemas
 from lead_events.publishing import EVENT_RECORDED, MEMORY_UPDATED, event_recorded, memory_updated
 
 RECORDED: Final = "EventRecorded"
 UPDATED: Final = "MemoryUpdated"
+OF_LEAD_ERASED: Final = "LeadErased"
+OF_ORGANIZATION_ERASED: Final = "OrganizationErased"
 
 DESCRIPTION: Final = f"""\
-What was stored, under the EventBridge `source` `{OWN_EVENT_SOURCE}`; the `detail-type` is the `type` of the envelope in the
-detail. Delivery is at least once and in no order; whatever is sent again has the same envelope `id`. An envelope that
-EventBridge would not take (256 KB) carries `data.reference`, the path of the API under which the rest is read. A reprocessing
-publishes nothing.
+What was stored and who was erased, under the EventBridge `source` `{OWN_EVENT_SOURCE}`; the `detail-type` is the `type` of the
+envelope in the detail. Delivery is at least once and in no order; whatever is sent again has the same envelope `id`. An
+envelope that EventBridge would not take (256 KB) carries `data.reference`, the path of the API under which the rest is read. A
+reprocessing publishes nothing. Whoever keeps copies of what was told has to erase them when it hears that their lead, or
+their organization, was erased.
 """
 _STORED_AT: Final = datetime(2026, 3, 25, 14, 0, 2, tzinfo=UTC)
 _REFERENCE: Final = {
@@ -32,7 +37,7 @@ _REFERENCE: Final = {
 
 
 def messages() -> dict[str, Schema]:
-    """The two messages."""
+    """The messages."""
     return {
         RECORDED: _message(
             RECORDED,
@@ -47,6 +52,22 @@ def messages() -> dict[str, Schema]:
             "What is known about a lead has changed, as an event was stored. Each change has an `id` of its own.",
             _updated(),
             updated_sample(),
+        ),
+        OF_LEAD_ERASED: _message(
+            OF_LEAD_ERASED,
+            LEAD_ERASED,
+            "All that happened to the lead until `erasedUntil` was erased: erase your copies of it. What happened later is of "
+            "a lead who has returned. The `id` is the same however often it is sent.",
+            _erased(of_lead=True),
+            erased_sample(of_lead=True),
+        ),
+        OF_ORGANIZATION_ERASED: _message(
+            OF_ORGANIZATION_ERASED,
+            ORGANIZATION_ERASED,
+            "All that there was of the organization was erased, for good: erase your copies of it. The `id` is the same "
+            "however often it is sent.",
+            _erased(of_lead=False),
+            erased_sample(of_lead=False),
         ),
     }
 
@@ -77,6 +98,14 @@ def updated_sample() -> dict[str, Any]:
         version=2,
     )
     plain: dict[str, Any] = event_types.plain(memory_updated(memory, _STORED_AT))
+    return plain
+
+
+def erased_sample(*, of_lead: bool) -> dict[str, Any]:
+    """That the lead of the samples, or its organisation, was erased."""
+    plain: dict[str, Any] = event_types.plain(
+        erased(erasure_schemas.ended(erasure_schemas.sample_erasure(of_lead=of_lead)))
+    )
     return plain
 
 
@@ -137,3 +166,17 @@ def _updated() -> Schema:
             for each in Category
         ],
     }
+
+
+def _erased(*, of_lead: bool) -> Schema:
+    properties = {
+        "organizationId": {"type": "string"},
+        "erasureId": {
+            "type": "string",
+            "pattern": openapi_schemas.ERASURE_ID_PATTERN,
+            "description": "Of its receipt.",
+        },
+        "erasedUntil": {"type": "string", "format": "date-time", "description": "What happened until then is erased."},
+        **({"leadId": {"type": "string"}} if of_lead else {}),
+    }
+    return {"type": "object", "required": list(properties), "properties": properties, "additionalProperties": False}

@@ -73,7 +73,7 @@ def test_a_confirmed_organisation_is_served_until_it_is_out() -> None:
 def test_what_comes_for_an_organisation_that_left_is_rejected_and_kept_and_taken_again_once_it_is_back() -> None:
     desk = Desk()
     seconds = 0.0
-    desk.pipeline._lifecycles = Lifecycles(desk.organizations, desk.clock, lambda: seconds)
+    desk.pipeline._admission._lifecycles = Lifecycles(desk.organizations, desk.clock, lambda: seconds)
     late = told("ticketing.ticket-opened", 5, leadId="lead_1", ticketId="t")
     desk.take(told(CONFIRMED, 1))
     [outcome] = desk.take(late)
@@ -88,8 +88,25 @@ def test_what_comes_for_an_organisation_that_left_is_rejected_and_kept_and_taken
 
 def test_events_about_an_organisation_are_still_taken_after_it_left() -> None:
     desk = Desk()
-    desk.take(told(EXPIRED, 1), told("billing.invoice-paid", 2, invoiceId="i"))
+    desk.take(told(CONFIRMED, 1), told("billing.invoice-paid", 2, invoiceId="i"))
     assert desk.shown()["invoices"]["paidEvents"] == 1
+
+
+def test_nothing_is_taken_or_kept_of_an_organisation_whose_retention_has_expired() -> None:
+    desk = Desk()
+    desk.take(told(EXPIRED, 1))
+    late = [
+        told("billing.invoice-paid", 2, invoiceId="i"),
+        told("billing.invoice-paid", 2, invoiceId="i", leadId="lead_1"),
+        told("ticketing.ticket-opened", 5, leadId="lead_1", ticketId="t"),
+        told("ticketing.ticket-opened", 6, ticketId="t"),  # names no lead
+        told("billing.invoice-paid", 7),  # breaks its contract
+    ]
+    ended = desk.take(*late, told(EXPIRED, 1))
+    assert {outcome.kind for outcome in ended[:-1]} == {OutcomeKind.ERASED}
+    assert desk.rejections.all() == []
+    assert desk.events.all() == []
+    assert "paidEvents" not in str(desk.organization().state)
 
 
 class Counting:

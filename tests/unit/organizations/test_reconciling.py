@@ -16,12 +16,11 @@ from lead_events.event import OutcomeKind
 from lead_events.idempotency import Claim
 from lead_events.instants import format_instant
 from lead_events.organizations.state import Organization
-from lead_events.reconciling import Reconciler
 from lead_events.store.memory import InMemoryClaims
 from lead_events.store.memory_organizations import InMemoryOrganizations
 from tests.support.builders import ORGANIZATION
 from tests.support.clock import START
-from tests.support.organization_events import Desk, message, told
+from tests.support.organization_events import Desk, message, reconciler, told
 
 APPLIED, DUPLICATE = OutcomeKind.APPLIED, OutcomeKind.DUPLICATE
 
@@ -134,9 +133,7 @@ def test_each_event_counts_once_through_races_of_processes_and_crashes() -> None
     """Three processes over one store get every message twice and crash on every third write; messages come again until done."""
     claims = InMemoryClaims()
     store = Flaky(claims)
-    processes = [
-        Reconciler(organizations=store, claims=claims, clock=lambda: START, sleep=lambda _: None) for _ in range(3)
-    ]
+    processes = [reconciler(store, claims) for _ in range(3)]
     pending = [message(cost(number)) for number in range(200)] * 2
     random.Random(5).shuffle(pending)
     applied = 0
@@ -170,9 +167,9 @@ class Slow(InMemoryOrganizations):
 def test_events_that_wait_together_are_written_together() -> None:
     claims = InMemoryClaims()
     store = Slow(claims)
-    reconciler = Reconciler(organizations=store, claims=claims, clock=lambda: START)
+    busy = reconciler(store, claims)
     with ThreadPoolExecutor(50) as pool:
-        ended = list(pool.map(lambda number: reconciler.take(message(cost(number % 100))).kind, range(200)))
+        ended = list(pool.map(lambda number: busy.take(message(cost(number % 100))).kind, range(200)))
     assert ended.count(APPLIED) == 100
     assert store.get(ORGANIZATION).state["costs"]["USD"]["count"] == 100
     assert store.get(ORGANIZATION).version < 80
@@ -184,7 +181,7 @@ def test_a_store_that_never_lets_a_write_through_ends_in_send_again() -> None:
             return False
 
     claims = InMemoryClaims()
-    reconciler = Reconciler(organizations=Busy(claims), claims=claims, clock=lambda: START, sleep=lambda _: None)
+    contended = reconciler(Busy(claims), claims)
     with pytest.raises(UnavailableError):
-        reconciler.take(message(cost(0)))
+        contended.take(message(cost(0)))
     assert len(claims) == 0

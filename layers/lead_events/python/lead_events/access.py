@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from lead_events.errors import ForbiddenError, NotFoundError
 from lead_events.event import check_id
 from lead_events.names import ORGANIZATION_CLAIM, Scope
+
+UNKNOWN: Final = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +19,20 @@ class Caller:
 
     scopes: frozenset[str]
     organization_id: str | None
+    client_id: str = UNKNOWN
+    """Whom the token was given to, for the record of what is done with it."""
 
     @classmethod
     def of(cls, claims: Mapping[str, Any]) -> Caller:
         """Read the claims (``scope`` is a string of words; API Gateway may render it as ``[a b]``)."""
         words = str(claims.get("scope") or "").strip("[]").replace(",", " ").split()
         organization_id = claims.get(ORGANIZATION_CLAIM)
-        return cls(frozenset(words), organization_id if isinstance(organization_id, str) and organization_id else None)
+        client = next((claims[name] for name in ("client_id", "azp", "sub") if claims.get(name)), UNKNOWN)
+        return cls(
+            frozenset(words),
+            organization_id if isinstance(organization_id, str) and organization_id else None,
+            str(client)[:128],
+        )
 
     def require(self, scope: Scope) -> None:
         """Raise ``ForbiddenError`` where the token lacks ``scope``."""

@@ -15,7 +15,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from lead_events.names import lead_key
+from lead_events.errors import InvalidError
+from lead_events.event import check_id
+from lead_events.names import INBOX_PREFIX, lead_key
+from lead_events.strict_json import dumps, loads
 
 
 class Status(StrEnum):
@@ -62,8 +65,8 @@ class Erasure:
     completed_at: datetime | None = None
     slices: int = 0
     """How often it went on: the condition of every write of its progress."""
-    pass_started_at: datetime | None = None
-    """When the current walk through all stores began."""
+    walk_started_at: datetime | None = None
+    """When the current walk through all stores began; ``None`` between two."""
     found: bool = False
     """Whether the current walk has found anything yet."""
     stage: int = 0
@@ -110,3 +113,47 @@ def lead_hash_of(organization_id: str, lead_id: str) -> str:
     """Stands for a lead's id where the id itself shall not outlive the lead."""
     digest = hashlib.sha256(lead_key(organization_id, lead_id).encode()).digest()
     return urlsafe_b64encode(digest[:24]).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A message for the eraser: a piece of an erasure, to be worked on."""
+
+    organization_id: str
+    erasure_id: str
+    number: int
+    attempt: int = 0
+
+    @classmethod
+    def next_of(cls, erasure: Erasure) -> Slice:
+        """The piece that comes next."""
+        return cls(erasure.organization_id, erasure.erasure_id, erasure.slices)
+
+    def write(self) -> str:
+        return dumps({"organizationId": self.organization_id, "erasureId": self.erasure_id, "slice": self.number,
+                      "attempt": self.attempt})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A message for the eraser: a body in the inbox whose delivery has been processed."""
+
+    organization_id: str
+    key: str
+
+    def write(self) -> str:
+        return dumps({"organizationId": self.organization_id, "inboxKey": self.key})
+
+
+def read_message(text: str) -> Slice | Leftover:
+    """Inverse of both ``write``. Raises ``RejectedError`` for anything else: the queue keeps it."""
+    value = loads(text)
+    fields = value if isinstance(value, dict) else {}
+    organization_id = check_id(fields.get("organizationId"), "organizationId")
+    key, erasure_id = fields.get("inboxKey"), fields.get("erasureId")
+    number, attempt = fields.get("slice"), fields.get("attempt")
+    if isinstance(key, str) and key.startswith(f"{INBOX_PREFIX}{organization_id}/"):
+        return Leftover(organization_id, key)
+    if not isinstance(erasure_id, str) or not isinstance(number, int) or not isinstance(attempt, int):
+        raise InvalidError("The message is no piece of an erasure.")
+    return Slice(organization_id, erasure_id, number, attempt)

@@ -10,6 +10,9 @@ under a secret of the deployment, each pointing at one lead of one organisation,
   the others find its lead.
 
 Two identities that point at different leads never merge silently: the strongest wins and the conflict is reported.
+
+An identity whose person was erased points at nobody, and remembers until when. Events that happened until then are not of
+anybody any more (``admission`` keeps them out); a later one teaches it anew.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from typing import Final
 
 from lead_events.errors import InvalidError, UnavailableError, UnresolvedLeadError
 from lead_events.event import Identity, IdentityKind
-from lead_events.ports import IdentityStore, KnownIdentity
+from lead_events.ports import IdentityRecord, IdentityStore, KnownIdentity
 
 DEFAULT_REGION: Final = "BR"
 """Country in which a phone without ``+`` and without a region of its own is read: the platform's own."""
@@ -102,7 +105,7 @@ class Resolver:
                 raise InvalidError.of(f"identities.{index}.value", f"is not a {identity.kind} that can be compared")
         keys = [next(iter(self.known_as(organization_id, [identity]))) for identity in identities]
         for _ in range(_ATTEMPTS):
-            owners = self._store.owners(keys)
+            owners = self._fresh_owners(keys)
             foreign = [index for index, key in enumerate(keys) if owners.get(key, lead_id) != lead_id]
             if foreign:
                 return foreign
@@ -110,6 +113,12 @@ class Resolver:
             if not new or self._store.claim_all(organization_id, lead_id, new):
                 return []
         raise UnavailableError("The lead's identities are contended; send again.")
+
+    def records(self, organization_id: str, identities: Sequence[Identity]) -> list[IdentityRecord]:
+        """What is known of those identities that can be read, strongest first; nothing that was remembered."""
+        keys = list(self.known_as(organization_id, identities))
+        found = self._store.records(keys) if keys else {}
+        return [found[key] for key in keys if key in found]
 
     def of_lead(self, organization_id: str, lead_id: str) -> list[KnownIdentity]:
         """What a lead is known by: kinds and times, never values."""
@@ -143,9 +152,13 @@ class Resolver:
         known = {key: self._remembered.get(key, (float("-inf"), "")) for key in keys}
         remembered = {key: owner for key, (learnt_at, owner) in known.items() if learnt_at > fresh}
         missing = [key for key in keys if key not in remembered]
-        found = self._store.owners(missing) if missing else {}
+        found = self._fresh_owners(missing) if missing else {}
         self._remember(found)
         return remembered | found
+
+    def _fresh_owners(self, keys: Sequence[str]) -> dict[str, str]:
+        known = self._store.records(keys)
+        return {key: each.lead_id for key, each in known.items() if each.lead_id is not None}
 
     def _learn(
         self,

@@ -7,6 +7,7 @@ an item is at most 400 KB with its attribute names.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Final
 
@@ -31,11 +32,13 @@ MAX_MAGNITUDE: Final = Decimal("9.9999999999999999999999999999999999999E+125")
 MAX_KEY_BYTES: Final = 1024
 """UTF-8 bytes of one key of a payload (DynamoDB takes 65,535; nobody names a field so)."""
 
+_FIELD_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+
 
 def check_payload(value: Json, field: str = "payload") -> None:
     """Raise ``InvalidError`` or ``TooLargeError`` where ``value`` could not be stored exactly.
 
-    The texts name the path, never the value.
+    The texts name the path, never the value; nor a key that is no name of a field, as it may be somebody's e-mail.
     """
     pending: list[tuple[Json, str, int]] = [(value, field, 0)]
     while pending:
@@ -46,7 +49,7 @@ def check_payload(value: Json, field: str = "payload") -> None:
             if isinstance(each, dict):
                 for key, child in each.items():
                     _check_key(key, path)
-                    pending.append((child, f"{path}.{key}", depth + 1))
+                    pending.append((child, f"{path}.{_told(key)}", depth + 1))
             else:
                 pending.extend((child, f"{path}[]", depth + 1) for child in each)
         elif isinstance(each, int | Decimal) and not isinstance(each, bool):
@@ -66,6 +69,10 @@ def size_of(value: Json) -> int:
     if isinstance(value, list):
         return 3 + sum(1 + size_of(child) for child in value)
     return len(Decimal(value).as_tuple().digits) // 2 + 3
+
+
+def _told(key: str) -> str:
+    return key if _FIELD_NAME.fullmatch(key) else "*"
 
 
 def _check_key(key: str, path: str) -> None:

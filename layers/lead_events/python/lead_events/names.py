@@ -60,7 +60,7 @@ EVENT_TYPE_INDEX_PROJECTION: Final = (
     Attribute.DATA_CONTENT_TYPE,
     Attribute.TTL,
 )
-"""Non-key attributes of ``event-type-index``: everything but ``rawPayload``."""
+"""Non-key attributes of ``event-type-index``: everything that a timeline shows but ``rawPayload``."""
 
 
 class ClaimAttribute(StrEnum):

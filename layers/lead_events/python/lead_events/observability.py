@@ -1,7 +1,8 @@
 """Logger, metrics and tracer of Powertools, built when first needed, and the decorator that every handler wears.
 
 Logs, metrics and traces carry ids, names and codes only: no payload, no header, no exception text (it may quote what was
-sent), and no response in a trace.
+sent), and no response in a trace. Others write too: Lambda logs what a handler raises, and X-Ray records the texts of
+errors whatever it is told, so neither is ever given one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events import settings
+from lead_events.errors import LeadEventsError
 from lead_events.names import METRICS_NAMESPACE, SERVICE
 
 if TYPE_CHECKING:
@@ -48,15 +50,54 @@ def tracer() -> Tracer:
     """X-Ray. Of all libraries only botocore is patched: patching every known one costs as much as the rest of a cold start."""
     from aws_lambda_powertools import Tracer
 
-    return Tracer(service=SERVICE, patch_modules=["botocore"])
+    made = Tracer(service=SERVICE, patch_modules=["botocore"])
+    recorder: Any = made.provider
+    recorder.emitter = _DiscreetEmitter(recorder.emitter)
+    return made
+
+
+class HandlerFailedError(RuntimeError):
+    """Stands for what a handler raised, by its type alone."""
+
+
+class _DiscreetEmitter:
+    """Sends traces without the texts of errors: AWS quotes what it was sent in some of them."""
+
+    def __init__(self, emitter: Any) -> None:
+        self._emitter = emitter
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._emitter, name)
+
+    def send_entity(self, entity: Any) -> None:
+        """Send a segment or subsegment with all that it holds."""
+        _forget_texts(entity)
+        self._emitter.send_entity(entity)
+
+
+def _forget_texts(entity: Any) -> None:
+    if isinstance(entity.cause, dict):  # else the id of an error that is told elsewhere
+        for error in entity.cause.get("exceptions", ()):
+            error.message = None
+    for each in entity.subsegments:
+        _forget_texts(each)
 
 
 def observed(handler: Handler) -> Handler:
-    """Give a Lambda handler its context in the logs, its metrics and its trace."""
+    """Give a Lambda handler its context in the logs, its metrics and its trace; what it raises loses its text."""
+
+    @wraps(handler)
+    def discreet(event: dict[str, Any], context: Any) -> Any:
+        try:
+            return handler(event, context)
+        except Exception as error:  # noqa: BLE001  # whatever it is, nobody may read its text
+            log_failure("function failed", error)
+            failure = HandlerFailedError(type(error).__name__)
+        raise failure  # out here it has no context, which would be written down with it
 
     @cache
     def dressed() -> Handler:
-        inner: Handler = metrics().log_metrics(handler, capture_cold_start_metric=True)
+        inner: Handler = metrics().log_metrics(discreet, capture_cold_start_metric=True)
         if settings.tracing_enabled():
             inner = tracer().capture_lambda_handler(inner, capture_response=False, capture_error=False)
         return logger().inject_lambda_context(inner, clear_state=True)
@@ -92,7 +133,7 @@ def log_failure(message: str, error: BaseException, **ids: str) -> None:
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     places = [f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}" for frame in frames]
     chain = [type(each).__name__ for each in (error, error.__cause__) if each is not None]
-    code = getattr(error, "code", None)
+    code = error.code if isinstance(error, LeadEventsError) else None  # another's could be anything
     logger().error(
         message, extra={**ids, "error": " < ".join(chain), "places": places} | ({"code": code} if code else {})
     )

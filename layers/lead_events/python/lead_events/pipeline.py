@@ -10,8 +10,18 @@ from aws_lambda_powertools.utilities.idempotency import idempotent_function
 from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyValidationError
 
 from lead_events import catalogue, enrichment, providers, webhook_message
+from lead_events.admission import Admission
 from lead_events.envelope import Envelope
-from lead_events.errors import ConflictError, InvalidError, LeadEventsError, RejectedError
+from lead_events.erasure import Leftover
+from lead_events.errors import (
+    ConflictError,
+    ErasedError,
+    InvalidError,
+    LeadEventsError,
+    ObjectMissingError,
+    RejectedError,
+    RetentionExpiredError,
+)
 from lead_events.event import (
     Delivery,
     EventDraft,
@@ -25,9 +35,8 @@ from lead_events.event import (
 from lead_events.idempotency import Claim, ClaimPersistence, own_errors
 from lead_events.identity import Resolver
 from lead_events.instants import Clock
-from lead_events.lifecycles import Lifecycles
 from lead_events.limits import check_payload
-from lead_events.ports import Bus, ClaimStore, EventStore, ObjectStore, Rejection, RejectionStore
+from lead_events.ports import Bus, ClaimStore, EventStore, ObjectStore, Rejection, RejectionStore, WorkQueue
 from lead_events.reading import draft_of_envelope, envelope_of, organization_of
 from lead_events.sources import source_of_domain
 
@@ -66,7 +75,8 @@ class Pipeline:
         resolver: Resolver,
         rejections: RejectionStore,
         bus: Bus,
-        lifecycles: Lifecycles,
+        admission: Admission,
+        leftovers: WorkQueue,
         clock: Clock,
     ) -> None:
         self._events = events
@@ -74,7 +84,8 @@ class Pipeline:
         self._resolver = resolver
         self._rejections = rejections
         self._bus = bus
-        self._lifecycles = lifecycles
+        self._admission = admission
+        self._leftovers = leftovers
         self._clock = clock
         self._claimed_append = idempotent_function(
             self._append_new, data_keyword_argument="claim", persistence_store=ClaimPersistence(claims.claim)
@@ -86,12 +97,22 @@ class Pipeline:
         Raises ``RejectedError`` where the message does not even tell its organisation: the queue keeps it.
         """
         if message.type == webhook_message.TYPE and not message.from_bus:  # nobody verified what the bus brings
-            return self.process_delivery(webhook_message.read(message, self._objects))
+            return self._process_webhook(message)
         try:
             draft: Translation = draft_of_envelope(message, None, self._clock())
         except RejectedError as error:
             draft = error
         return [self.take(draft, sender_of(message))]
+
+    def _process_webhook(self, message: Envelope) -> list[Outcome]:
+        try:
+            delivery = webhook_message.read(message, self._objects)
+        except ObjectMissingError:  # a body only goes when all that it held is stored, or erased
+            return [Outcome.rejected(ErasedError())]
+        outcomes = self.process_delivery(delivery)
+        if (key := webhook_message.body_key(message)) is not None:
+            self._leftovers.send(Leftover(delivery.organization_id, key).write())
+        return outcomes
 
     def process_delivery(self, delivery: Delivery) -> list[Outcome]:
         """A provider's delivery: each event in it goes its own road."""
@@ -113,14 +134,14 @@ class Pipeline:
             outcome = Outcome.rejected(translation)
         else:
             outcome = self.process(translation)
-        if outcome.error is not None:
-            self._keep(outcome.error, sender, translation if isinstance(translation, EventDraft) else None)
-        return outcome
+        if outcome.error is None or outcome.kind is OutcomeKind.ERASED:
+            return outcome
+        return self._keep(outcome, outcome.error, sender, translation if isinstance(translation, EventDraft) else None)
 
     def process(self, draft: EventDraft) -> Outcome:
         """Take one event through enrichment to the store; a broken rule is an outcome, an unanswering service an exception."""
         try:
-            self._lifecycles.check(draft.organization_id)
+            self._admission.check(draft)  # first: what is erased is not even told what is wrong with it
             event, conflicts = self.resolve(self.enrich(draft))
             return replace(self.append(event), identity_conflicts=conflicts)
         except RejectedError as error:
@@ -173,12 +194,19 @@ class Pipeline:
 
     def _append_claimed(self, event: LeadEvent, claim: Claim) -> Outcome:
         """The id was claimed before: give back its event, or complete it where whoever claimed it died in between."""
-        first = self._events.get(claim.key)
-        return Outcome(OutcomeKind.DUPLICATE, first) if first else self._append_new(event=claim.completed_by(event))
+        if claim.erased:
+            raise ErasedError
+        if (first := self._events.get(claim.key)) is not None:
+            return Outcome(OutcomeKind.DUPLICATE, first)
+        completed = claim.completed_by(event)
+        self._admission.check_lead(completed.organization_id, completed.lead_id, completed.occurred_at)
+        return self._append_new(event=completed)
 
-    def _keep(self, error: LeadEventsError, sender: Sender, draft: EventDraft | None) -> None:
+    def _keep(self, outcome: Outcome, error: LeadEventsError, sender: Sender, draft: EventDraft | None) -> Outcome:
         if sender.organization_id is None:
             raise error
+        if self._admission.is_closed(sender.organization_id):
+            return Outcome.rejected(RetentionExpiredError())
         self._rejections.keep(
             Rejection(
                 organization_id=sender.organization_id,
@@ -192,3 +220,4 @@ class Pipeline:
                 external_event_id=draft.external_event_id if draft else sender.external_event_id,
             )
         )
+        return outcome

@@ -111,7 +111,10 @@ class IdentityStore(Protocol):
         ...
 
     def claim(self, organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> str | None:
-        """Point ``key`` at a lead unless it points at one; give that one back, or ``None``. It stays known when it was erased."""
+        """Point ``key`` at a lead unless it points at one; give that one back, or ``None``.
+
+        Until when its person was erased, if ever, stays known.
+        """
         ...
 
     def claim_all(self, organization_id: str, lead_id: str, keys: Mapping[str, IdentityKind]) -> bool:
@@ -253,7 +256,7 @@ class ObjectStore(Protocol):
         ...
 
     def get(self, key: str) -> str:
-        """The text under ``key``. Raises ``ObjectMissingError`` where it is not there, ``UnavailableError`` where it cannot be had."""
+        """The text under ``key``. Raises ``ObjectMissingError`` where it is not there, else ``UnavailableError``."""
         ...
 
 

@@ -23,6 +23,7 @@ from lead_events.instants import Clock
 from lead_events.memory import Memory, State, Window
 from lead_events.observability import log_failure
 from lead_events.ports import Arrival, DeadLetters, EventStore, MemoryStore, Position, TimelineQuery
+from lead_events.presence import Presence
 from lead_events.strict_json import dumps
 
 PAGE: Final = 1_000
@@ -98,13 +99,17 @@ class Projector:
         executor: Executor,
         clock: Clock,
         pause: Callable[[int], None] | None = None,
+        *,
+        presence: Presence | None,
     ) -> None:
+        """``presence`` is ``None`` for those who only rebuild and hear of no stream."""
         self._events = events
         self._memories = stored
         self._dead_letters = dead_letters
         self._executor = executor
         self._clock = clock
         self._pause = pause or _pause
+        self._presence = presence
 
     def project(self, arrivals: Sequence[Arrival[StoredEvent]]) -> Projected:
         """Apply a batch of stored events: one reading and one writing for each memory it touches, all at the same time.
@@ -172,6 +177,7 @@ class Projector:
 
     def _apply(self, key: MemoryKey, arrivals: Sequence[Arrival[StoredEvent]]) -> tuple[int, list[Poison]]:
         organization_id, lead_id, category = key
+        arrivals = self._present(organization_id, lead_id, arrivals)
         for attempt in range(ATTEMPTS):
             self._pause(attempt)
             memory, now = self._memories.get(*key), self._clock()
@@ -192,6 +198,19 @@ class Projector:
             if self._memories.put(memory.changed(state, memory.window.with_events(applied, now))):
                 return len(applied), [Poison(new[event_id], error) for event_id, error in poison.items()]
         raise UnavailableError("A memory changes faster than it can be written.")
+
+    def _present(
+        self, organization_id: str, lead_id: str, arrivals: Sequence[Arrival[StoredEvent]]
+    ) -> Sequence[Arrival[StoredEvent]]:
+        """Those whose events were not erased since."""
+        presence = self._presence
+        if presence is None:
+            return arrivals
+        return [
+            each
+            for each in arrivals
+            if isinstance(each.item, StoredEvent) and presence.has(organization_id, lead_id, each.item.stored_at)
+        ]
 
     def _rebuild(
         self, organization_id: str, lead_id: str, categories: Collection[Category], *, rebuilt: bool

@@ -23,6 +23,7 @@ from lead_events.memory import Memory
 from lead_events.names import OWN_EVENT_SOURCE, Attribute, lead_key
 from lead_events.observability import log_failure
 from lead_events.ports import Arrival, Bus, DeadLetters
+from lead_events.presence import Presence
 from lead_events.representation import event_json
 from lead_events.strict_json import dumps
 
@@ -35,9 +36,10 @@ Envelope = dict[str, Any]
 class Publisher:
     """Tells other domains. What a rebuild wrote is no news."""
 
-    def __init__(self, bus: Bus, dead_letters: DeadLetters) -> None:
+    def __init__(self, bus: Bus, dead_letters: DeadLetters, presence: Presence) -> None:
         self._bus = bus
         self._dead_letters = dead_letters
+        self._presence = presence
 
     def publish(self, arrivals: Sequence[Arrival[StoredEvent | Memory]]) -> tuple[int, list[str]]:
         """How many were published, and the sequence numbers of those to be delivered again.
@@ -48,7 +50,10 @@ class Publisher:
         failed: list[str] = []
         for arrival in arrivals:
             try:
-                envelope = envelope_of(arrival)
+                envelope = envelope_of(arrival) if self._is_present(arrival) else None
+            except UnavailableError as error:
+                log_failure("not published", error, key=arrival.key)
+                failed.append(arrival.sequence_number)
             except Exception as error:  # noqa: BLE001  # whatever it is, it is this record's and will be so again
                 failed += self._give_up(arrival, error)
             else:
@@ -65,6 +70,14 @@ class Publisher:
         else:
             refused = []
         return len(waiting) - len(refused), failed + refused
+
+    def _is_present(self, arrival: Arrival[StoredEvent | Memory]) -> bool:
+        """Whether it was not erased since; what cannot be read is present."""
+        item = arrival.item
+        if isinstance(item, Exception):
+            return True
+        stored_at = item.stored_at if isinstance(item, StoredEvent) else arrival.at
+        return self._presence.has(item.organization_id, item.lead_id, stored_at)
 
     def _give_up(self, arrival: Arrival[StoredEvent | Memory], error: Exception) -> list[str]:
         log_failure("record cannot be published", error, key=arrival.key)

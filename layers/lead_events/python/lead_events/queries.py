@@ -76,6 +76,8 @@ class Queries:
         if reference is None:
             raise NotFoundError
         claim = self._claims.get(claim_id(organization_id, name, reference))
+        if claim is not None and claim.erased:
+            raise NotFoundError
         key = claim.key if claim else self._events.find(organization_id, name, reference)
         return self._shown(key, raw=raw)
 

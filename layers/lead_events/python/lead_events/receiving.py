@@ -8,6 +8,7 @@ pipeline's. Each part is recognised when it comes again, so a message that faile
 from __future__ import annotations
 
 from lead_events.envelope import Envelope
+from lead_events.erasures import Erasures
 from lead_events.errors import RejectedError
 from lead_events.event import Outcome
 from lead_events.organizations import contract
@@ -18,9 +19,10 @@ from lead_events.reconciling import Reconciler, lead_of
 class Reception:
     """Takes messages off the queues."""
 
-    def __init__(self, pipeline: Pipeline, reconciler: Reconciler) -> None:
+    def __init__(self, pipeline: Pipeline, reconciler: Reconciler, erasures: Erasures) -> None:
         self._pipeline = pipeline
         self._reconciler = reconciler
+        self._erasures = erasures
 
     def process_message(self, message: Envelope) -> list[Outcome]:
         """One message, whole. Raises where it must stay on the queue."""
@@ -29,7 +31,7 @@ class Reception:
         refusal: RejectedError | None = None
         outcomes: list[Outcome] = []
         try:
-            outcomes = [self._reconciler.take(message)]
+            outcomes = [self._applied(message)]
         except RejectedError as error:
             refusal = error
         if lead_of(message) is not None:  # then what becomes of the lead's event is the end of the message
@@ -37,3 +39,12 @@ class Reception:
         if refusal is not None and not any(outcome.error for outcome in outcomes):  # kept once, whoever refuses it
             outcomes.append(self._pipeline.take(refusal, sender_of(message)))
         return outcomes
+
+    def _applied(self, message: Envelope) -> Outcome:
+        """The event told to its organisation. One that ends the organisation's retention starts its erasure: also when it
+        comes again, as whoever took it first may have died before that."""
+        outcome = self._reconciler.take(message)
+        expired = contract.RetentionExpired
+        if contract.find(message.type) is expired and outcome.organization_id is not None:
+            self._erasures.erase_organization(outcome.organization_id, requested_by=expired.type)
+        return outcome

@@ -15,19 +15,20 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from aws_lambda_powertools.utilities.idempotency import idempotent_function
 from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyValidationError
 
+from lead_events.admission import Admission
 from lead_events.envelope import Envelope
-from lead_events.errors import ConflictError, InvalidError, UnavailableError
+from lead_events.errors import ConflictError, ErasedError, InvalidError, RetentionExpiredError, UnavailableError
 from lead_events.event import Outcome, OutcomeKind, check_id
 from lead_events.idempotency import Claim, ClaimPersistence, claim_id, fingerprint_of, own_errors
 from lead_events.instants import Clock
-from lead_events.names import organization_key
+from lead_events.names import OrganizationCategory, organization_key
 from lead_events.organizations import contract
 from lead_events.organizations.state import OrganizationFact
 from lead_events.ports import ClaimStore, OrganizationStore
@@ -56,10 +57,12 @@ class Reconciler:
         *,
         organizations: OrganizationStore,
         claims: ClaimStore,
+        admission: Admission,
         clock: Clock,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._organizations = organizations
+        self._admission = admission
         self._clock = clock
         self._sleep = sleep
         self._turns = [threading.Lock() for _ in range(_STRIPES)]
@@ -74,11 +77,22 @@ class Reconciler:
     def take(self, message: Envelope) -> Outcome:
         """Apply the event of an organisation.
 
-        Raises ``RejectedError`` for one that breaks its contract or contradicts an earlier one of its id.
+        Raises ``RejectedError`` for one that breaks its contract or contradicts an earlier one of its id, and
+        ``RetentionExpiredError`` where everything of the organisation is erased.
         """
         fact, claim = read(message, self._clock())
+        fact = replace(fact, lead_erased=self._is_of_erased(fact))
         kind = OutcomeKind.APPLIED if self._applied(fact, claim) else OutcomeKind.DUPLICATE
         return Outcome(kind, organization_id=fact.organization_id)
+
+    def _is_of_erased(self, fact: OrganizationFact) -> bool:
+        if fact.lead_id is None:
+            return False
+        try:
+            self._admission.check_lead(fact.organization_id, fact.lead_id, fact.time)
+        except ErasedError:
+            return True
+        return False
 
     def _applied(self, fact: OrganizationFact, claim: Claim) -> bool:
         """Whether it was new."""
@@ -94,7 +108,7 @@ class Reconciler:
                 return done is True  # else the earlier claim
         raise UnavailableError("The organization's state is contended; send again.")
 
-    def _apply(self, *, fact: OrganizationFact, claim: dict[str, str]) -> bool:
+    def _apply(self, *, fact: OrganizationFact, claim: dict[str, Any]) -> bool:
         """Wait for a turn, unless somebody takes the event along; ``False`` where it has to be tried again."""
         mine: Future[bool] = Future()
         with self._waiting_lock:
@@ -116,14 +130,27 @@ class Reconciler:
                 each[2].set_result(False)
         try:
             before = self._organizations.get(organization_id, consistent=True)
+            if before.fence.closed:  # its life cycle is all that is left of it
+                taken = _refuse_others(taken)
             after = before.applied(*(fact for fact, _, _ in taken.values()))
-            done = self._organizations.put(after, [claim for _, claim, _ in taken.values()])
+            done = not taken or self._organizations.put(after, [claim for _, claim, _ in taken.values()])
         except BaseException as error:  # whoever waits must hear of it
             for _, _, future in taken.values():
                 future.set_exception(error)
             raise
         for _, _, future in taken.values():
             future.set_result(done)
+
+
+def _refuse_others(waiting: dict[str, _Waiting]) -> dict[str, _Waiting]:
+    """Those that tell of the life cycle; the others are told that the organisation is gone for good."""
+    kept: dict[str, _Waiting] = {}
+    for key, each in waiting.items():
+        if each[0].type.startswith(f"{OrganizationCategory.OFFBOARDING}."):
+            kept[key] = each
+        else:
+            each[2].set_exception(RetentionExpiredError())
+    return kept
 
 
 def read(message: Envelope, received_at: datetime) -> tuple[OrganizationFact, Claim]:

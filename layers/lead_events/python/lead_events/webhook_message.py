@@ -49,9 +49,9 @@ def read(message: Envelope, objects: ObjectStore) -> Delivery:
     headers = data.get("headers") if isinstance(data, dict) else None
     if not isinstance(data, dict) or not isinstance(headers, dict):
         raise InvalidError.of("data", "is not a webhook delivery")
-    body, key, lead_id = data.get("body"), data.get("bodyKey"), data.get("leadId")
+    body, lead_id = data.get("body"), data.get("leadId")
     organization_id = check_id(data.get("organizationId"), "data.organizationId")
-    if isinstance(key, str) and key.startswith(f"{INBOX_PREFIX}{organization_id}/"):
+    if (key := body_key(message)) is not None:
         body = objects.get(key)
     if not isinstance(body, str):
         raise InvalidError.of("data.body", "must be a string, or data.bodyKey a key of the inbox")
@@ -63,3 +63,10 @@ def read(message: Envelope, objects: ObjectStore) -> Delivery:
         headers={name: value for name, value in headers.items() if isinstance(value, str)},
         lead_id=None if lead_id is None else check_id(lead_id, "data.leadId"),
     )
+
+
+def body_key(message: Envelope) -> str | None:
+    """Where the body of a message waits, if it is not in the message; never anywhere else than in its organisation's inbox."""
+    data = message.data if isinstance(message.data, dict) else {}
+    key = data.get("bodyKey")
+    return key if isinstance(key, str) and key.startswith(f"{INBOX_PREFIX}{data.get('organizationId')}/") else None

@@ -10,10 +10,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events import settings
-from lead_events.instants import Clock, now
+from lead_events.instants import now
 
 if TYPE_CHECKING:
+    from lead_events.admission import Admission
     from lead_events.cursors import Cursors
+    from lead_events.erasing import Eraser
+    from lead_events.erasures import Erasures
     from lead_events.identity import Resolver
     from lead_events.lead_identities import LeadIdentities
     from lead_events.lifecycles import Lifecycles
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
         Bus,
         ClaimStore,
         DeadLetters,
+        ErasureStore,
         EventStore,
         IdentityStore,
         MemoryStore,
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
         ReprocessingStore,
         WorkQueue,
     )
+    from lead_events.presence import Presence
     from lead_events.projecting import Projector
     from lead_events.publishing import Publisher
     from lead_events.queries import Queries
@@ -97,7 +102,8 @@ def pipeline() -> Pipeline:
         resolver=resolver(),
         rejections=rejections(),
         bus=bus(),
-        lifecycles=lifecycles(),
+        admission=admission(),
+        leftovers=_erasure_queue(),
         clock=now,
     )
 
@@ -107,7 +113,58 @@ def reception() -> Reception:
     from lead_events.receiving import Reception
     from lead_events.reconciling import Reconciler
 
-    return Reception(pipeline(), Reconciler(organizations=organizations(), claims=claims(), clock=now))
+    reconciler = Reconciler(organizations=organizations(), claims=claims(), admission=admission(), clock=now)
+    return Reception(pipeline(), reconciler, erasures())
+
+
+@cache
+def admission() -> Admission:
+    from lead_events.admission import Admission
+
+    return Admission(lifecycles(), _erasure_store(), resolver())
+
+
+@cache
+def presence() -> Presence:
+    from lead_events.presence import Presence
+
+    return Presence(lifecycles(), _erasure_store())
+
+
+@cache
+def erasures() -> Erasures:
+    from lead_events.erasures import Erasures
+
+    return Erasures(erasures=_erasure_store(), queue=_erasure_queue(), cursors=cursors(), clock=now)
+
+
+@cache
+def eraser() -> Eraser:
+    from lead_events import wiring_eraser
+
+    return wiring_eraser.build(
+        client,
+        erasures=_erasure_store(),
+        identities=_identity_store(),
+        resolver=resolver(),
+        queue=_erasure_queue(),
+        bus=bus(),
+    )
+
+
+@cache
+def _erasure_store() -> ErasureStore:
+    from lead_events.store.erasures import DynamoDbErasures
+
+    return DynamoDbErasures(client("dynamodb"), settings.erasures_table(), settings.organizations_table())
+
+
+@cache
+def _erasure_queue() -> WorkQueue:
+    from lead_events.messaging.sqs import SqsQueue
+
+    # The client is made when there is something to send, which is seldom.
+    return SqsQueue(lambda: client("sqs"), settings.erasure_queue_url())
 
 
 @cache
@@ -122,23 +179,36 @@ def organizations() -> OrganizationStore:
 def lifecycles() -> Lifecycles:
     from lead_events.lifecycles import Lifecycles
 
-    return Lifecycles(organizations(), now)
+    return Lifecycles(_known_organizations(), now)
 
 
 @cache
 def organization_queries() -> OrganizationQueries:
     from lead_events.organization_queries import OrganizationQueries
 
-    return OrganizationQueries(organizations())
+    return OrganizationQueries(_known_organizations())
+
+
+@cache
+def _known_organizations() -> OrganizationStore:
+    """For those who only read them, and know of no claims."""
+    from lead_events.store.organizations import DynamoDbOrganizations
+
+    return DynamoDbOrganizations(client("dynamodb"), settings.organizations_table())
 
 
 @cache
 def resolver() -> Resolver:
     from lead_events.identity import Resolver
+
+    return Resolver(_identity_store(), lambda: _secret(settings.identity_secret_name()))
+
+
+@cache
+def _identity_store() -> IdentityStore:
     from lead_events.store.identities import DynamoDbIdentities
 
-    store = DynamoDbIdentities(client("dynamodb"), settings.StoreSettings.read().identities_table)
-    return Resolver(store, lambda: _secret(settings.identity_secret_name()))
+    return DynamoDbIdentities(client("dynamodb"), settings.StoreSettings.read().identities_table)
 
 
 @cache
@@ -177,21 +247,21 @@ def memory_store() -> MemoryStore:
 def projector() -> Projector:
     from lead_events.projecting import Projector
 
-    return Projector(history(), memory_store(), stream_dead_letters(), executor(), now)
+    return Projector(history(), memory_store(), stream_dead_letters(), executor(), now, presence=presence())
 
 
 @cache
 def publisher() -> Publisher:
     from lead_events.publishing import Publisher
 
-    return Publisher(bus(), stream_dead_letters())
+    return Publisher(bus(), stream_dead_letters(), presence())
 
 
 @cache
 def stream_dead_letters() -> DeadLetters:
-    from lead_events.messaging.sqs import DeadLetterQueue
+    from lead_events.messaging.sqs import SqsQueue
 
-    return DeadLetterQueue(lambda: client("sqs"), settings.stream_dead_letters_url())
+    return SqsQueue(lambda: client("sqs"), settings.stream_dead_letters_url())
 
 
 @cache
@@ -229,7 +299,7 @@ def _tasks() -> Tasks:
     from lead_events.store.dynamodb import DynamoDbEvents
 
     # It only rebuilds: it has no stream, so nothing of a stream can fail.
-    rebuilding = Rebuilding(Projector(history(), memory_store(), NoDeadLetters(), executor(), now))
+    rebuilding = Rebuilding(Projector(history(), memory_store(), NoDeadLetters(), executor(), now, presence=None))
     return {
         (Kind.MEMORIES, False): rebuilding.rebuild,
         (Kind.MEMORIES, True): rebuilding.preview,
@@ -250,7 +320,7 @@ def _jobs() -> ReprocessingStore:
 def _work_queue() -> WorkQueue:
     from lead_events.messaging.sqs import SqsQueue
 
-    return SqsQueue(client("sqs"), settings.reprocessing_queue_url())
+    return SqsQueue(lambda: client("sqs"), settings.reprocessing_queue_url())
 
 
 @cache
@@ -289,7 +359,7 @@ def webhooks() -> Webhooks:
 
     configured = settings.WebhookSettings.read()
     secrets = SecretsManagerWebhookSecrets(_secrets_provider(), configured.secret_prefix)
-    return Webhooks(secrets, SqsQueue(client("sqs"), configured.ingest_queue_url), objects(), now)
+    return Webhooks(secrets, SqsQueue(lambda: client("sqs"), configured.ingest_queue_url), objects(), now)
 
 
 @cache
@@ -317,34 +387,3 @@ def reset() -> None:
     for part in list(globals().values()):
         if hasattr(part, "cache_clear"):
             part.cache_clear()
-
-
-def pipeline_in_memory(
-    *,
-    events: EventStore | None = None,
-    claims: ClaimStore | None = None,
-    objects: ObjectStore | None = None,
-    identities: IdentityStore | None = None,
-    rejections: RejectionStore | None = None,
-    bus: Bus | None = None,
-    organizations: OrganizationStore | None = None,
-    clock: Clock = now,
-) -> Pipeline:
-    """A pipeline of twins in memory, each of which may be replaced: for tests and tools."""
-    from lead_events.identity import Resolver
-    from lead_events.lifecycles import Lifecycles
-    from lead_events.pipeline import Pipeline
-    from lead_events.store import memory
-    from lead_events.store.memory_organizations import InMemoryOrganizations
-
-    claims = claims if claims is not None else memory.InMemoryClaims()  # an empty one is falsy
-    return Pipeline(
-        events=events or memory.InMemoryEvents(),
-        claims=claims,
-        objects=objects or memory.InMemoryObjects(),
-        resolver=Resolver(identities or memory.InMemoryIdentities(), lambda: "in memory"),
-        rejections=rejections or memory.InMemoryRejections(),
-        bus=bus or memory.InMemoryBus(),
-        lifecycles=Lifecycles(organizations or InMemoryOrganizations(claims), clock),
-        clock=clock,
-    )

@@ -15,24 +15,14 @@ if TYPE_CHECKING:
 class SqsQueue:
     """One queue."""
 
-    def __init__(self, client: SQSClient, queue_url: str) -> None:
+    def __init__(self, client: Callable[[], SQSClient], queue_url: str) -> None:
+        """``client`` is asked for when there is something to send: to some queues there seldom is."""
         self._client = client
         self._url = queue_url
 
     def send(self, message: str, delay_seconds: int = 0) -> None:
         with translated("SQS"):
-            self._client.send_message(QueueUrl=self._url, MessageBody=message, DelaySeconds=delay_seconds)
-
-
-class DeadLetterQueue:
-    """The queue of what is given up; its client is made when that happens, which is a mistake of ours."""
-
-    def __init__(self, client: Callable[[], SQSClient], queue_url: str) -> None:
-        self._client = client
-        self._url = queue_url
-
-    def send(self, message: str) -> None:
-        SqsQueue(self._client(), self._url).send(message)
+            self._client().send_message(QueueUrl=self._url, MessageBody=message, DelaySeconds=delay_seconds)
 
 
 class NoDeadLetters:

@@ -13,6 +13,7 @@ from lead_events.names import ORGANIZATION_CLAIM, ROUTES, Route, Scope
 from lead_events.openapi import (
     appending,
     contract,
+    erasures,
     identities,
     memories,
     organizations,
@@ -46,6 +47,7 @@ _TAGS: Final = (
     ("Organizations", organizations),
     ("Rejected events", rejected_events),
     ("Reprocessings", reprocessings),
+    ("Erasures", erasures),
     ("Webhooks", webhooks),
     ("Contract", contract),
 )

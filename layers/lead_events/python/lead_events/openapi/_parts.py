@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from lead_events.envelope import JSON_TYPE
 from lead_events.errors import (
     ConflictError,
+    ErasedError,
     FieldError,
     ForbiddenError,
     GoneError,
@@ -70,7 +71,9 @@ WRONG_VERIFY_TOKEN: Final = Refusal(
     "WrongVerifyToken", ForbiddenError("The verify token is not the one of this webhook."), ("forbidden",)
 )
 NOT_FOUND: Final = Refusal("NotFound", NotFoundError())
-GONE: Final = Refusal("Gone", GoneError())
+GONE: Final = Refusal("Gone", GoneError(), ("organization_gone",))
+ERASED: Final = Refusal("Erased", ErasedError())
+"""To who sends something: the organisation has left, or whom it is about was erased."""
 CONFLICT: Final = Refusal(
     "Conflict", ConflictError("This external id was used before, for other content."), ("idempotency_conflict",)
 )
@@ -115,7 +118,7 @@ INVALID_REPROCESSING: Final = Refusal(
 UNAVAILABLE: Final = Refusal("Unavailable", UnavailableError("DynamoDB did not answer (ReadTimeoutError)."))
 
 WRITE_REFUSALS: Final = (
-    UNREADABLE, FORBIDDEN, CONFLICT, GONE, TOO_LARGE, UNSUPPORTED_MEDIA, INVALID, UNAVAILABLE,
+    UNREADABLE, FORBIDDEN, CONFLICT, ERASED, TOO_LARGE, UNSUPPORTED_MEDIA, INVALID, UNAVAILABLE,
 )  # fmt: skip
 READ_REFUSALS: Final = (FORBIDDEN, NOT_FOUND, GONE, UNAVAILABLE)
 UNGATED_REFUSALS: Final = (FORBIDDEN, NOT_FOUND, UNAVAILABLE)
@@ -124,7 +127,7 @@ UNGATED_REFUSALS: Final = (FORBIDDEN, NOT_FOUND, UNAVAILABLE)
 _REFUSALS: Final = (
     UNREADABLE, INVALID_PARAMETER, INVALID_PAGE, BAD_SIGNATURE, FORBIDDEN, WRONG_VERIFY_TOKEN, NOT_FOUND, CONFLICT, GONE,
     IDENTITY_CONFLICT, TOO_LARGE, UNSUPPORTED_MEDIA, UNSUPPORTED_ENCODING, INVALID, INVALID_IDENTITIES, UNAVAILABLE,
-    REPROCESSING_RUNNING, REPROCESSING_OVER, INVALID_REPROCESSING, TOO_MANY_EVENTS,
+    REPROCESSING_RUNNING, REPROCESSING_OVER, INVALID_REPROCESSING, TOO_MANY_EVENTS, ERASED,
 )  # fmt: skip
 
 

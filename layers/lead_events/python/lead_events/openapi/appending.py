@@ -28,7 +28,8 @@ def _append_direct() -> Schema:
         "tags": ["Append"],
         "operationId": "appendEvent",
         "summary": "Append one event",
-        "description": "An event with neither `externalEventId` nor `Idempotency-Key` is new each time it is sent.",
+        "description": "An event with neither `externalEventId` nor `Idempotency-Key` is new each time it is sent. One of a "
+        "lead that was erased is 410 where it happened before the end of the erasure.",
         "parameters": [
             *LEAD_PATH,
             parameter("Idempotency-Key", "header", "External id where the body has none", {"maxLength": 255}),
@@ -53,7 +54,8 @@ def _append_cloud_events() -> Schema:
         "summary": "Append CloudEvents: structured, batch or binary",
         "description": "Binary mode: the attributes are `ce-` headers (`ce-specversion`, `ce-type`, `ce-id`, `ce-source`, "
         f"`ce-time`, `ce-subject`, `ce-sourcetype`) and the body is the data. A batch of at most {MAX_BATCH} events is "
-        "answered 200 with a result for each, in order: one bad event keeps none of the others out.",
+        "answered 200 with a result for each, in order: one bad event keeps none of the others out. An event of a lead that "
+        "was erased is 410 where it happened before the end of the erasure.",
         "parameters": [
             parameter("ce-specversion", "header", "Binary mode: `1.0`"),
             parameter("ce-type", "header", "Binary mode: `domain.event-name`"),

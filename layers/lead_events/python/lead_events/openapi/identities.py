@@ -6,8 +6,8 @@ from typing import Final
 
 from lead_events import openapi_schemas as shapes
 from lead_events.openapi._parts import (
+    ERASED,
     FORBIDDEN,
-    GONE,
     IDENTITY_CONFLICT,
     INVALID_IDENTITIES,
     LEAD,
@@ -30,7 +30,7 @@ _IDENTITIES: Final = f"{LEAD}/identities"
 
 def _put() -> Schema:
     refusals = (
-        UNREADABLE, FORBIDDEN, NOT_FOUND, GONE, IDENTITY_CONFLICT, TOO_LARGE, UNSUPPORTED_ENCODING, INVALID_IDENTITIES,
+        UNREADABLE, FORBIDDEN, NOT_FOUND, ERASED, IDENTITY_CONFLICT, TOO_LARGE, UNSUPPORTED_ENCODING, INVALID_IDENTITIES,
         UNAVAILABLE,
     )  # fmt: skip
     return {
@@ -39,7 +39,7 @@ def _put() -> Schema:
         "summary": "Add to what a lead is known by",
         "description": "All of them or none. Nothing is taken away and nothing moved: an identity of another lead is a "
         "409, and nothing is changed. Sent again, they are there already. Events of providers that name no lead are of the "
-        "lead that has their strongest identity: `customer`, then `phone`, then `email`.",
+        "lead that has their strongest identity: `customer`, then `phone`, then `email`. While the lead is being erased: 410.",
         "parameters": [*LEAD_PATH],
         "requestBody": {
             "required": True,

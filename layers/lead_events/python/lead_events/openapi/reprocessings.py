@@ -7,6 +7,7 @@ from typing import Final
 from lead_events import openapi_schemas as shapes
 from lead_events.openapi._parts import (
     FORBIDDEN,
+    GONE,
     INVALID_PAGE,
     INVALID_REPROCESSING,
     NOT_FOUND,
@@ -34,7 +35,7 @@ _ALL: Final = " For a token that is bound to no organization."
 
 
 def _of(everything: bool, schema: Schema) -> Schema:
-    """The operation of one of the two paths."""
+    """The operation of one of the two paths. An organisation may have left; everything is always there."""
     name = schema["operationId"]
     return {
         "tags": ["Reprocessings"],
@@ -43,6 +44,7 @@ def _of(everything: bool, schema: Schema) -> Schema:
         "summary": schema["summary"] + (" (everything)" if everything else ""),
         "description": schema["description"] + (_ALL if everything else ""),
         "parameters": [*([] if everything else [ORGANIZATION]), *schema["parameters"]],
+        "responses": schema["responses"] | ({} if everything else refused(GONE)),
     }
 
 

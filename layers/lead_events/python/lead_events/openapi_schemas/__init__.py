@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from lead_events.openapi_schemas import events, identities, memories, organizations, problems, rejections, reprocessings
+from lead_events.openapi_schemas import (
+    erasures,
+    events,
+    identities,
+    memories,
+    organizations,
+    problems,
+    rejections,
+    reprocessings,
+)
 from lead_events.openapi_schemas._parts import EVENT_TYPE_PATTERN, SOURCE_PATTERN, Schema, obj, ref
+from lead_events.openapi_schemas.erasures import ERASURE_ID_PATTERN, erasure_page_sample, erasure_sample
 from lead_events.openapi_schemas.events import cloud_event, cloud_event_type_pattern, payload_schemas, schema_name
 from lead_events.openapi_schemas.memories import memories_sample, memory_sample, memory_text_sample
 from lead_events.openapi_schemas.organizations import (
@@ -30,6 +40,7 @@ from lead_events.openapi_schemas.samples import (
 )
 
 __all__ = [
+    "ERASURE_ID_PATTERN",
     "EVENT_TYPE_PATTERN",
     "LEAD",
     "ORGANIZATION",
@@ -43,6 +54,8 @@ __all__ = [
     "cloud_event_sample",
     "cloud_event_type_pattern",
     "direct_sample",
+    "erasure_page_sample",
+    "erasure_sample",
     "event_sample",
     "identities_sample",
     "job_sample",
@@ -73,6 +86,7 @@ def schemas() -> dict[str, Schema]:
         **identities.schemas(),
         **rejections.schemas(),
         **reprocessings.schemas(),
+        **erasures.schemas(),
         **organizations.schemas(),
         **problems.schemas(),
         "Accepted": obj("The delivery is kept and will be processed.", {"accepted": {"const": True}}),

@@ -39,6 +39,7 @@ PROBLEM_CODES: Final = (
     ProblemCode(409, "reprocessing_running", "a reprocessing of the same scope is not over"),
     ProblemCode(409, "reprocessing_over", "the reprocessing is over"),
     ProblemCode(410, "organization_gone", "the organization has left the platform", kept=True),
+    ProblemCode(410, "erased", "what it is about was erased, or is being erased: it is not taken any more"),
     ProblemCode(413, "payload_too_large", "more than is stored or sent", kept=True),
     ProblemCode(415, "unsupported_media_type", "the media type or character set is not supported"),
     ProblemCode(415, "unsupported_encoding", "compressed bodies are not supported"),

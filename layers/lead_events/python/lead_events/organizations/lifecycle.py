@@ -44,8 +44,13 @@ class Lifecycle:
         return since is not None and since <= now
 
     @property
+    def is_expired(self) -> bool:
+        """Whether its data is to be erased, for good."""
+        return self.status is Status.RETENTION_EXPIRED
+
+    @property
     def gone_since(self) -> datetime | None:
-        if self.status is Status.RETENTION_EXPIRED:
+        if self.is_expired:
             return EPOCH
         return parse_instant(self.left_at, "leftAt") if self.left_at else None
 

@@ -50,6 +50,8 @@ class OrganizationFact:
     rank: int
     fields: Fields
     lead_id: str | None = None
+    lead_erased: bool = False
+    """Whether the lead that it names was erased: then nothing of it is kept but what it adds to sums."""
 
     @property
     def stamp(self) -> str:
@@ -85,8 +87,31 @@ class Organization:
 
 
 def apply(state: State, event: OrganizationFact) -> State:
-    """The state with one more event."""
-    return {**state, **_FOLDS[event.type](state, event)}
+    """The state with one more event. Of an organisation whose retention has expired only its life cycle is left."""
+    after = {**state, **_FOLDS[event.type](state, event)}
+    return only_lifecycle(after) if lifecycle_of(after.get("lifecycle", {})).is_expired else after
+
+
+def only_lifecycle(state: State) -> State:
+    """When what happened to the organisation, and nothing else: no words either."""
+    registers = state.get("lifecycle", {})
+    return {"lifecycle": {name: register for name, register in registers.items() if name != "reason"}}
+
+
+def without_lead(state: State, lead_id: str) -> State:
+    """The state without a lead's subscriptions and invoices. Floors and sums stay: they are of everybody."""
+    for name in ("subscriptionsOfLeads", "invoicesOfLeads"):
+        things = state.get(name, {}).get("things", {})
+        others = {key: told for key, told in things.items() if key.partition("|")[0] != lead_id}
+        if len(others) != len(things):
+            state = {**state, name: {**state[name], "things": others}}
+    return state
+
+
+def entries_in(state: State) -> int:
+    """How much the state holds: each thing of a pool, each register of the life cycle, and whatever else it keeps."""
+    held = (len(told) if name == "lifecycle" else len(told.get("things", [told])) for name, told in state.items())
+    return sum(held)
 
 
 def exact(number: Decimal | int) -> Decimal:
@@ -161,6 +186,8 @@ def _lifecycle(name: str) -> Callable[[State, OrganizationFact], State]:
 
 
 def _pooled(state: State, name: str, limit: int, event: OrganizationFact, thing: str, values: dict[str, Any]) -> State:
+    if event.lead_erased:
+        return {}
     if event.lead_id is not None:
         name, limit = f"{name}OfLeads", OF_LEADS
     pool = Pool(limit).write(state.get(name, {}), f"{event.lead_id or ''}|{thing}", values, event.stamp)

@@ -191,6 +191,8 @@ def claim_item(claim: Claim) -> Item:
 
 
 def _claim_of(item: Item) -> Claim:
+    if ClaimAttribute.ERASED_AT in item:
+        return Claim.of_erased(item[ClaimAttribute.CLAIM_ID])
     return Claim(
         item[ClaimAttribute.CLAIM_ID],
         item[ClaimAttribute.LEAD_ORGANIZATION_ID],

@@ -1,4 +1,7 @@
-"""Identities in DynamoDB."""
+"""Identities in DynamoDB.
+
+An identity whose person was erased keeps its item, with nothing in it but until when. Whoever claims it writes beside that.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,7 @@ from lead_events.errors import UnavailableError
 from lead_events.event import IdentityKind
 from lead_events.instants import format_instant, now, parse_instant
 from lead_events.names import IdentityAttribute, Index, ids_of, lead_key
-from lead_events.ports import KnownIdentity
-from lead_events.store.dynamodb import put_if_absent
+from lead_events.ports import IdentityRecord, KnownIdentity
 from lead_events.store.items import Item
 from lead_events.store.wire import item_from_wire, item_to_wire
 
@@ -26,7 +28,6 @@ _CONTENDED: Final = "TransactionConflictException"
 _ATTEMPTS: Final = 5
 _PAUSE_MILLISECONDS: Final = 50
 """Longest pause while another transaction holds an identity: it takes some ten milliseconds."""
-_NOT_TAKEN: Final = "attribute_not_exists(#key)"
 
 
 class DynamoDbIdentities:
@@ -36,8 +37,8 @@ class DynamoDbIdentities:
         self._client = client
         self._table = table_name
 
-    def owners(self, keys: Sequence[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
+    def records(self, keys: Sequence[str]) -> dict[str, IdentityRecord]:
+        found: dict[str, IdentityRecord] = {}
         pending: list[Any] = [item_to_wire({IdentityAttribute.IDENTITY_ID: key}) for key in dict.fromkeys(keys)]
         for _ in range(_BATCH_GET_ROUNDS):
             if not pending:
@@ -46,7 +47,7 @@ class DynamoDbIdentities:
             with translated("DynamoDB"):
                 answer = self._client.batch_get_item(RequestItems=request)
             for item in map(item_from_wire, answer["Responses"].get(self._table, [])):
-                found[item[IdentityAttribute.IDENTITY_ID]] = ids_of(item[IdentityAttribute.LEAD_ORGANIZATION_ID])[1]
+                found[item[IdentityAttribute.IDENTITY_ID]] = _record(item)
             left = answer["UnprocessedKeys"].get(self._table)
             pending = [*(left["Keys"] if left else []), *pending[_BATCH_GET_KEYS:]]
         if pending:
@@ -54,27 +55,27 @@ class DynamoDbIdentities:
         return found
 
     def claim(self, organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> str | None:
-        first = self._put(_item(organization_id, lead_id, key, kind))
-        return None if first is None else ids_of(first[IdentityAttribute.LEAD_ORGANIZATION_ID])[1]
+        update = self._pointing(organization_id, lead_id, key, kind)
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._claim(update)
+            except UnavailableError as error:  # while a transaction holds the key, DynamoDB refuses
+                answer: Any = getattr(error.__cause__, "response", {})
+                if answer.get("Error", {}).get("Code") != _CONTENDED or attempt == _ATTEMPTS - 1:
+                    raise
+                _pause()
+        raise AssertionError  # the last attempt returned or raised
 
     def claim_all(self, organization_id: str, lead_id: str, keys: Mapping[str, IdentityKind]) -> bool:
         if len(keys) == 1:  # a transaction costs twice as much
             [(key, kind)] = keys.items()
             return self.claim(organization_id, lead_id, key, kind) is None
-        puts: list[Any] = [
-            {
-                "Put": {
-                    "TableName": self._table,
-                    "Item": item_to_wire(_item(organization_id, lead_id, key, kind)),
-                    "ConditionExpression": _NOT_TAKEN,
-                    "ExpressionAttributeNames": {"#key": IdentityAttribute.IDENTITY_ID},
-                }
-            }
-            for key, kind in keys.items()
+        updates: list[Any] = [
+            {"Update": self._pointing(organization_id, lead_id, key, kind)} for key, kind in keys.items()
         ]
         with translated("DynamoDB"):
             try:
-                self._client.transact_write_items(TransactItems=puts)
+                self._client.transact_write_items(TransactItems=updates)
             except self._client.exceptions.TransactionCanceledException as error:
                 reasons = {each.get("Code") for each in error.response.get("CancellationReasons", [])}
                 if "ConditionalCheckFailed" not in reasons:  # nobody has them yet, but somebody is about to
@@ -82,19 +83,48 @@ class DynamoDbIdentities:
                 return False  # taken, or contended: the caller reads again and finds out
         return True
 
-    def _put(self, item: Item) -> Item | None:
-        """Put ``item`` unless its key is taken; while a transaction holds the key, DynamoDB refuses, and it is tried again."""
-        for attempt in range(_ATTEMPTS):
-            try:
-                return put_if_absent(self._client, self._table, item, IdentityAttribute.IDENTITY_ID)
-            except UnavailableError as error:
-                answer: Any = getattr(error.__cause__, "response", {})
-                if answer.get("Error", {}).get("Code") != _CONTENDED or attempt == _ATTEMPTS - 1:
-                    raise
-                _pause()
-        raise AssertionError  # the last attempt returned or raised
-
     def of_lead(self, organization_id: str, lead_id: str) -> list[KnownIdentity]:
+        return [_known(item) for item in self._items_of_lead(organization_id, lead_id)]
+
+    def keys_of_lead(self, organization_id: str, lead_id: str) -> frozenset[str]:
+        items = self._items_of_lead(organization_id, lead_id)
+        return frozenset(item[IdentityAttribute.IDENTITY_ID] for item in items)
+
+    def _pointing(self, organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> dict[str, Any]:
+        """The update that points ``key`` at a lead unless it points at one. No put: what is known of its erasure stays."""
+        return {
+            "TableName": self._table,
+            "Key": item_to_wire({IdentityAttribute.IDENTITY_ID: key}),
+            "UpdateExpression": "SET #lead = :lead, #kind = :kind, #since = :since",
+            "ConditionExpression": "attribute_not_exists(#lead)",
+            "ExpressionAttributeNames": {
+                "#lead": IdentityAttribute.LEAD_ORGANIZATION_ID,
+                "#kind": IdentityAttribute.KIND,
+                "#since": IdentityAttribute.SINCE,
+            },
+            "ExpressionAttributeValues": item_to_wire(
+                {
+                    ":lead": lead_key(organization_id, lead_id),
+                    ":kind": kind.value,
+                    ":since": format_instant(now()),
+                }
+            ),
+        }
+
+    def _claim(self, update: dict[str, Any]) -> str | None:
+        with translated("DynamoDB"):
+            try:
+                self._client.update_item(**update, ReturnValuesOnConditionCheckFailure="ALL_OLD")
+            except self._client.exceptions.ConditionalCheckFailedException as error:
+                answer: dict[str, Any] = {**error.response}
+                first, mine = answer["Item"], update["ExpressionAttributeValues"]
+                lead, since = first[IdentityAttribute.LEAD_ORGANIZATION_ID], first[IdentityAttribute.SINCE]
+                if (lead, since) == (mine[":lead"], mine[":since"]):
+                    return None  # our own update, which botocore sent again
+                return ids_of(lead["S"])[1]
+        return None
+
+    def _items_of_lead(self, organization_id: str, lead_id: str) -> list[Item]:
         pages = self._client.get_paginator("query").paginate(
             TableName=self._table,
             IndexName=Index.LEAD,
@@ -103,8 +133,7 @@ class DynamoDbIdentities:
             ExpressionAttributeValues={":lead": {"S": lead_key(organization_id, lead_id)}},
         )
         with translated("DynamoDB"):
-            items = [item_from_wire(item) for page in pages for item in page["Items"]]
-        return [_known(item) for item in items]
+            return [item_from_wire(item) for page in pages for item in page["Items"]]
 
 
 def _pause() -> None:
@@ -112,13 +141,12 @@ def _pause() -> None:
     time.sleep(secrets.randbelow(_PAUSE_MILLISECONDS) / 1_000)
 
 
-def _item(organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> Item:
-    return {
-        IdentityAttribute.IDENTITY_ID: key,
-        IdentityAttribute.LEAD_ORGANIZATION_ID: lead_key(organization_id, lead_id),
-        IdentityAttribute.KIND: kind.value,
-        IdentityAttribute.SINCE: format_instant(now()),
-    }
+def _record(item: Item) -> IdentityRecord:
+    lead, until = item.get(IdentityAttribute.LEAD_ORGANIZATION_ID), item.get(IdentityAttribute.ERASED_UNTIL)
+    return IdentityRecord(
+        None if lead is None else ids_of(lead)[1],
+        None if until is None else parse_instant(until, IdentityAttribute.ERASED_UNTIL),
+    )
 
 
 def _known(item: Item) -> KnownIdentity:

@@ -31,6 +31,7 @@ def item_of(event: StoredEvent, ttl: int | None) -> tuple[Item, RawReference | N
         Attribute.OBJECT_ID_REF: event.object_id_ref,
         Attribute.EXTERNAL_EVENT_ID: event.external_event_id,  # key of a sparse index: absent, never empty
         Attribute.DATA_CONTENT_TYPE: event.data_content_type,
+        Attribute.SHARED_FACT_ID: event.shared_fact.id if event.shared_fact else None,
         Attribute.TTL: ttl,
     }
     item: Item = {

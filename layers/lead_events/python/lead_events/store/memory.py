@@ -6,14 +6,16 @@ import operator
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import datetime
 from typing import Any
 
-from lead_events.errors import UnavailableError
+from lead_events.errors import ObjectMissingError
 from lead_events.event import EventKey, IdentityKind, StoredEvent
 from lead_events.idempotency import Claim
 from lead_events.instants import format_instant, now
 from lead_events.names import lead_key
 from lead_events.ports import (
+    IdentityRecord,
     KnownIdentity,
     Page,
     Position,
@@ -92,6 +94,11 @@ class InMemoryClaims:
     def get(self, claim_id: str) -> Claim | None:
         return self._claims.get(claim_id)
 
+    def erase(self, claim_id: str) -> None:
+        """Leave nothing of a claim but that there was one."""
+        with self._lock:
+            self._claims[claim_id] = Claim.of_erased(claim_id)
+
     def __len__(self) -> int:
         return len(self._claims)
 
@@ -107,7 +114,7 @@ class InMemoryObjects:
 
     def get(self, key: str) -> str:
         if key not in self._objects:
-            raise UnavailableError("There is no such object.")
+            raise ObjectMissingError("There is no such object.")
         return self._objects[key]
 
 
@@ -116,10 +123,15 @@ class InMemoryIdentities:
 
     def __init__(self) -> None:
         self._owners: dict[str, tuple[str, str, KnownIdentity]] = {}
+        self._erased: dict[str, datetime] = {}
         self._lock = threading.Lock()
 
-    def owners(self, keys: Sequence[str]) -> dict[str, str]:
-        return {key: self._owners[key][1] for key in keys if key in self._owners}
+    def records(self, keys: Sequence[str]) -> dict[str, IdentityRecord]:
+        with self._lock:
+            return {key: self._record(key) for key in keys if key in self._owners or key in self._erased}
+
+    def _record(self, key: str) -> IdentityRecord:
+        return IdentityRecord(self._owners[key][1] if key in self._owners else None, self._erased.get(key))
 
     def claim(self, organization_id: str, lead_id: str, key: str, kind: IdentityKind) -> str | None:
         with self._lock:
@@ -140,18 +152,31 @@ class InMemoryIdentities:
         found = [known for *owner, known in self._owners.values() if owner == [organization_id, lead_id]]
         return sorted(found, key=lambda each: each.since)
 
+    def keys_of_lead(self, organization_id: str, lead_id: str) -> frozenset[str]:
+        with self._lock:
+            return frozenset(key for key, each in self._owners.items() if each[:2] == (organization_id, lead_id))
+
+    def erase(self, key: str, until: datetime) -> None:
+        """Leave nothing of an identity but until when it was erased."""
+        with self._lock:
+            self._owners.pop(key, None)
+            self._erased[key] = until
+
 
 class InMemoryRejections:
     """Rejections in a dict."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], StoredRejection] = {}
+        self._erased: set[tuple[str, str]] = set()
         self._lock = threading.Lock()
 
     def keep(self, rejection: Rejection) -> str:
         rejected_id = rejected_event_id(rejection)
         key = (rejection.organization_id, rejected_id)
         with self._lock:
+            if key in self._erased:
+                return rejected_id
             known = self._kept.get(key)
             if known is None:
                 mine = {each.name: getattr(rejection, each.name) for each in fields(rejection)}
@@ -171,6 +196,12 @@ class InMemoryRejections:
         behind = [each for each in ordered if after is None or _seen(each) < after]
         chosen = [replace(each, raw_payload="") for each in behind[:limit]]
         return RejectionPage(chosen, _seen(chosen[-1]) if len(behind) > limit else None)
+
+    def erase(self, organization_id: str, rejected_event_id: str) -> None:
+        """Leave nothing of a rejection but that there was one."""
+        with self._lock:
+            self._kept.pop((organization_id, rejected_event_id), None)
+            self._erased.add((organization_id, rejected_event_id))
 
     def all(self) -> list[StoredRejection]:
         """Every rejection."""

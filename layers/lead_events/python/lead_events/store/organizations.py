@@ -1,4 +1,7 @@
-"""The state of organisations in DynamoDB: one item each, written in one transaction with the claims of its events."""
+"""The state of organisations in DynamoDB: one item each, written in one transaction with the claims of its events.
+
+The item holds what the organisation's erasures keep out as well; only their store writes that (``store/erasures``).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lead_events.aws_errors import translated
+from lead_events.erasure import Fence
 from lead_events.idempotency import Claim
+from lead_events.instants import parse_instant
 from lead_events.names import ClaimAttribute, OrganizationAttribute
 from lead_events.organizations.state import Organization
 from lead_events.store.dynamodb import claim_item
@@ -20,7 +25,8 @@ if TYPE_CHECKING:
 class DynamoDbOrganizations:
     """The organizations table, and the claims table, which writing wants."""
 
-    def __init__(self, client: DynamoDBClient, table_name: str, claims_table: str) -> None:
+    def __init__(self, client: DynamoDBClient, table_name: str, claims_table: str = "") -> None:
+        """``claims_table`` is for those who write."""
         self._client = client
         self._table = table_name
         self._claims_table = claims_table
@@ -36,15 +42,24 @@ class DynamoDbOrganizations:
     def put(self, organization: Organization, claims: Sequence[Claim]) -> bool:
         # Botocore gives the call a token: if it repeats it, it is one write still.
         before = organization.version - 1
-        version: dict[str, Any] = {
-            "ConditionExpression": "#version = :before",
-            "ExpressionAttributeNames": {"#version": OrganizationAttribute.VERSION},
-            "ExpressionAttributeValues": {":before": {"N": str(before)}},
+        item = item_to_wire(item_of(organization))
+        state: Any = {
+            "TableName": self._table,
+            "Key": {str(OrganizationAttribute.ORGANIZATION_ID): item[OrganizationAttribute.ORGANIZATION_ID]},
+            # Not a put: what erasures keep out stays as it is.
+            "UpdateExpression": "SET #state = :state, #version = :version",
+            "ConditionExpression": "#version = :before" if before else "attribute_not_exists(#version)",
+            "ExpressionAttributeNames": {
+                "#state": OrganizationAttribute.STATE,
+                "#version": OrganizationAttribute.VERSION,
+            },
+            "ExpressionAttributeValues": {
+                ":state": item[OrganizationAttribute.STATE],
+                ":version": item[OrganizationAttribute.VERSION],
+            },
         }
-        if before == 0:
-            version["ConditionExpression"] = "attribute_not_exists(#version)"
-            del version["ExpressionAttributeValues"]
-        state: Any = {"Put": {"TableName": self._table, "Item": item_to_wire(item_of(organization)), **version}}
+        if before:
+            state["ExpressionAttributeValues"][":before"] = {"N": str(before)}
         claimed: list[Any] = [
             {
                 "Put": {
@@ -58,7 +73,7 @@ class DynamoDbOrganizations:
         ]
         with translated("DynamoDB"):
             try:
-                self._client.transact_write_items(TransactItems=[state, *claimed])
+                self._client.transact_write_items(TransactItems=[{"Update": state}, *claimed])
             except self._client.exceptions.TransactionCanceledException as error:
                 reasons = {each.get("Code") for each in error.response.get("CancellationReasons", [])}
                 if reasons <= {"None", "ConditionalCheckFailed", "TransactionConflict"}:
@@ -68,7 +83,7 @@ class DynamoDbOrganizations:
 
 
 def item_of(organization: Organization) -> Item:
-    """The item of an organisation."""
+    """The item of an organisation, without its fence."""
     return {
         OrganizationAttribute.ORGANIZATION_ID: organization.organization_id,
         OrganizationAttribute.STATE: organization.state,
@@ -77,9 +92,15 @@ def item_of(organization: Organization) -> Item:
 
 
 def organization_of(item: Item) -> Organization:
-    """The organisation of an item."""
+    """The organisation of an item, which an erasure may have made before anything was told of it."""
+    until = item.get(OrganizationAttribute.ERASED_UNTIL)
     return Organization(
         organization_id=item[OrganizationAttribute.ORGANIZATION_ID],
-        state=item[OrganizationAttribute.STATE],
-        version=int(item[OrganizationAttribute.VERSION]),
+        state=item.get(OrganizationAttribute.STATE, {}),
+        version=int(item.get(OrganizationAttribute.VERSION, 0)),
+        fence=Fence(
+            closed=item.get(OrganizationAttribute.ERASED, False),
+            erasing=bool(item.get(OrganizationAttribute.ERASING)),
+            until=None if until is None else parse_instant(until, OrganizationAttribute.ERASED_UNTIL),
+        ),
     )

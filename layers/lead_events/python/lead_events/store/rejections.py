@@ -1,8 +1,12 @@
-"""Rejected deliveries in DynamoDB, raw text included."""
+"""Rejected deliveries in DynamoDB, raw text included.
+
+Of an erased one the key stays, so that no redelivery brings it back.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events.aws_errors import translated
@@ -22,7 +26,7 @@ _OTHER_BYTES: Final = 600
 
 
 class DynamoDbRejections:
-    """The rejected events table. The first delivery writes everything, later ones count."""
+    """The rejected events table. The first delivery writes everything, later ones count; none does of an erased one."""
 
     def __init__(self, client: DynamoDBClient, table_name: str, objects: ObjectStore) -> None:
         self._client = client
@@ -34,7 +38,10 @@ class DynamoDbRejections:
         # Not among the leads: one of them may be called "rejected".
         key = f"{ORGANIZATIONS_PREFIX}{rejection.organization_id}/rejected/{hashlib.sha256(raw.encode()).hexdigest()}"
         form = choose(raw, _OTHER_BYTES, key=key)
+        rejected_id = rejected_event_id(rejection)
         if isinstance(form, RawReference):
+            if self._is_erased(rejection.organization_id, rejected_id):
+                return rejected_id
             self._objects.put(form.key, raw)
         stored: Any = {"key": form.key, "size": form.size} if isinstance(form, RawReference) else form
         seen_at = format_instant(rejection.seen_at)
@@ -52,34 +59,47 @@ class DynamoDbRejections:
         names = {f"#f{index}": str(name) for index, name in enumerate(first)} | {
             "#last": RejectionAttribute.LAST_SEEN_AT,
             "#count": RejectionAttribute.DELIVERIES,
+            "#erased": RejectionAttribute.ERASED_AT,
         }
         values = {f":f{index}": value for index, value in enumerate(first.values())} | {":last": seen_at, ":one": 1}
         sets = ", ".join(f"#f{index} = if_not_exists(#f{index}, :f{index})" for index in range(len(first)))
-        rejected_id = rejected_event_id(rejection)
-        with translated("DynamoDB"):
+        erased = self._client.exceptions.ConditionalCheckFailedException
+        with translated("DynamoDB"), suppress(erased):  # and it stays so
             self._client.update_item(
                 TableName=self._table,
                 Key=item_to_wire(_key(rejection.organization_id, rejected_id)),
                 UpdateExpression=f"SET {sets}, #last = :last ADD #count :one",
+                ConditionExpression="attribute_not_exists(#erased)",
                 ExpressionAttributeNames=names,
                 ExpressionAttributeValues=item_to_wire(values),
             )
         return rejected_id
 
+    def _is_erased(self, organization_id: str, rejected_id: str) -> bool:
+        with translated("DynamoDB"):
+            found = self._client.get_item(
+                TableName=self._table,
+                Key=item_to_wire(_key(organization_id, rejected_id)),
+                ProjectionExpression="#erased",
+                ExpressionAttributeNames={"#erased": RejectionAttribute.ERASED_AT},
+                ConsistentRead=True,
+            )
+        return RejectionAttribute.ERASED_AT in found.get("Item", {})
+
     def get(self, organization_id: str, rejected_event_id: str, *, raw: bool = False) -> StoredRejection | None:
         key = item_to_wire(_key(organization_id, rejected_event_id))
         with translated("DynamoDB"):
             found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
-        if "Item" not in found:
+        item = item_from_wire(found.get("Item", {}))
+        if not item or RejectionAttribute.ERASED_AT in item:
             return None
-        item = item_from_wire(found["Item"])
         form = raw_form(item) if raw else None
         return _stored(item, self._objects.get(form.key) if isinstance(form, RawReference) else form or "")
 
     def page(self, organization_id: str, after: tuple[str, str] | None, limit: int) -> RejectionPage:
         request: dict[str, Any] = {
             "TableName": self._table,
-            "IndexName": Index.LAST_SEEN,
+            "IndexName": Index.LAST_SEEN,  # an erased one was seen at no time: it is not in there
             "KeyConditionExpression": "#organization = :organization",
             "ExpressionAttributeNames": {"#organization": RejectionAttribute.ORGANIZATION_ID},
             "ExpressionAttributeValues": {":organization": {"S": organization_id}},

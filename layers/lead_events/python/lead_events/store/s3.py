@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lead_events.aws_errors import translated
-from lead_events.errors import UnavailableError
+from lead_events.errors import ObjectMissingError, UnavailableError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+_MISSING: Final = ("NoSuchKey", "404")
+"""Codes of an object that is not there. To whoever may not list the bucket S3 says ``AccessDenied`` instead."""
 
 
 class S3Objects:
@@ -28,7 +31,13 @@ class S3Objects:
 
     def get(self, key: str) -> str:
         with translated("S3"):
-            return self._client().get_object(Bucket=self._bucket, Key=key)["Body"].read().decode()
+            client = self._client()
+            try:
+                return client.get_object(Bucket=self._bucket, Key=key)["Body"].read().decode()
+            except client.exceptions.ClientError as error:
+                if error.response["Error"]["Code"] in _MISSING:
+                    raise ObjectMissingError("There is no such object.") from None
+                raise
 
 
 class NoObjects:

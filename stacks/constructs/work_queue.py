@@ -1,8 +1,6 @@
-"""The queue of reprocessing: each message is a slice of work that ends by sending the next one."""
+"""Queues of work: each message is a slice of it that ends by sending the next one."""
 
 from __future__ import annotations
-
-from typing import Final
 
 from aws_cdk import Duration
 from aws_cdk import aws_lambda as lambda_
@@ -11,15 +9,24 @@ from constructs import Construct
 
 from stacks.constructs.ingest_queue import DLQ_RETENTION, MAX_RECEIVES, QUEUE_RETENTION, ServiceQueue
 
-MAX_CONCURRENCY: Final = 10
-"""Workers at once, of all jobs: a rebuild leaves the tables' capacity to live traffic."""
 
+class WorkQueue(Construct):
+    """A queue with its dead-letter queue, whose messages are taken one by one.
 
-class ReprocessingQueue(Construct):
-    """The queue with its dead-letter queue."""
+    Workers are never more than ``max_concurrency`` at once, of all jobs: the tables' capacity belongs to live traffic.
+    """
 
-    def __init__(self, scope: Construct, construct_id: str, *, function_timeout: Duration, require_tls: bool) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        function_timeout: Duration,
+        max_concurrency: int,
+        require_tls: bool,
+    ) -> None:
         super().__init__(scope, construct_id)
+        self._max_concurrency = max_concurrency
         self.dead_letters = ServiceQueue(self, "DeadLetters", retention_period=DLQ_RETENTION, require_tls=require_tls)
         self.queue = ServiceQueue(
             self,
@@ -39,5 +46,5 @@ class ReprocessingQueue(Construct):
             event_source_arn=self.queue.queue_arn,
             batch_size=1,
             report_batch_item_failures=True,
-            max_concurrency=MAX_CONCURRENCY,
+            max_concurrency=self._max_concurrency,
         )
