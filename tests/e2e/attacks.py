@@ -130,6 +130,7 @@ def _build(route: Route, aim: Aim, rnd: random.Random) -> Request:
         "externalEventId": external,
         "rejectedEventId": things.rejected_id,
         "reprocessingId": things.reprocessing_id,
+        "erasureId": things.erasure_id,
         "category": rnd.choice(["support", "purchase", "campaign"]),
         "action": rnd.choice(["pause", "resume", "cancel"]),
         "provider": headers.pop("x-provider", "web"),
@@ -137,7 +138,7 @@ def _build(route: Route, aim: Aim, rnd: random.Random) -> Request:
     query = aim.query
     if (
         route.method == "GET"
-        and route.path.endswith(("/events", "/rejected-events", "/reprocessings"))
+        and route.path.endswith(("/events", "/rejected-events", "/reprocessings", "/erasures"))
         and rnd.random() < 0.5
     ):
         cursor = things.cursors[route.path.rpartition("/")[2]]
@@ -228,6 +229,7 @@ BUILDERS: Final[dict[tuple[str, str], Callable[[Aim, random.Random], Sent]]] = {
 } | {
     ("POST", "/v1/organizations/{organizationId}/leads/{leadId}/events"): _direct,
     ("PUT", "/v1/organizations/{organizationId}/leads/{leadId}/identities"): _identities,
+    ("DELETE", "/v1/organizations/{organizationId}/leads/{leadId}"): _nothing,
     ("POST", "/v1/events"): _cloud,
     ("POST", "/v1/organizations/{organizationId}/reprocessings"): _reprocessing,
     ("POST", "/v1/organizations/{organizationId}/reprocessings/{reprocessingId}/{action}"): _nothing,

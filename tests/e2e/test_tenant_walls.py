@@ -199,6 +199,7 @@ def test_a_cursor_opens_nothing_but_the_pages_that_gave_it(walls: Walls) -> None
         "events": f"/v1/organizations/{ATTACKER}/leads/{victim.lead}/events",
         "rejected-events": f"/v1/organizations/{ATTACKER}/rejected-events",
         "reprocessings": f"/v1/organizations/{ATTACKER}/reprocessings",
+        "erasures": f"/v1/organizations/{ATTACKER}/erasures",
     }
     for page, path in paths.items():
         for cursor in victim.cursors.values():

@@ -25,8 +25,9 @@ class Victim:
     external_id: str
     rejected_id: str
     reprocessing_id: str
+    erasure_id: str
     cursors: Mapping[str, str]
-    """Of its pages: events, rejected-events, reprocessings."""
+    """Of its pages: events, rejected-events, reprocessings, erasures."""
     canary: str
     """In every text that it stored."""
 
@@ -34,8 +35,9 @@ class Victim:
     def secrets(self) -> list[str]:
         """What no answer to anybody else may hold; the lead's id comes back in answers about one's own lead so named."""
         return [
-            self.canary, self.event_id, self.external_id, self.rejected_id, self.reprocessing_id, *self.cursors.values(),
+            self.canary, self.event_id, self.external_id, self.rejected_id, self.reprocessing_id, self.erasure_id,
             self.event_id.removeprefix("evt_"), self.reprocessing_id.removeprefix("rep_"),
+            self.erasure_id.removeprefix("era_"), *self.cursors.values(),
         ]  # fmt: skip
 
     def missing(self) -> Victim:
@@ -48,6 +50,7 @@ class Victim:
             external_id=f"ext-{unique}",
             rejected_id=f"rej_{(unique * 2)[:40]}",
             reprocessing_id=_other(self.reprocessing_id),
+            erasure_id=_other(self.erasure_id),
             cursors={name: "A" * len(cursor) for name, cursor in self.cursors.items()},
             canary=f"canary-{unique}",
         )
@@ -86,6 +89,7 @@ def settle(client: Client) -> Victim:
         running = f"{base}/reprocessings/{started.json['reprocessingId']}"
         assert eventually(lambda path=running: client.call("GET", path).json["status"] == "done", PATIENCE)  # type: ignore[misc]
     drain(client)
+    erasure_id = [_erased(client, organization) for _ in range(2)][-1]
     cursors = {}
     for name, path in _PAGES.items():
         page = client.call("GET", f"{base}/{path.format(lead=lead)}?limit=1")
@@ -99,6 +103,7 @@ def settle(client: Client) -> Victim:
         external_id=stored.json["externalEventId"],
         rejected_id=rejected_of(client, organization)[0]["rejectedEventId"]["S"],
         reprocessing_id=started.json["reprocessingId"],
+        erasure_id=erasure_id,
         cursors=cursors,
         canary=canary,
     )
@@ -113,6 +118,7 @@ def seen_by_itself(client: Client, victim: Victim) -> dict[str, Any]:
         base, f"{lead}/events?include=rawPayload", f"{lead}/events/{victim.event_id}", f"{lead}/memories",
         f"{lead}/identities", f"{base}/external-events/{SOURCE}/{external}", f"{base}/rejected-events",
         f"{base}/rejected-events/{victim.rejected_id}?include=rawPayload", f"{base}/reprocessings",
+        f"{base}/erasures", f"{base}/erasures/{victim.erasure_id}",
     ]  # fmt: skip
     found: dict[str, Any] = {}
     for path in paths:
@@ -127,7 +133,29 @@ def seen_by_itself(client: Client, victim: Victim) -> dict[str, Any]:
     return found
 
 
-_PAGES = {"events": "leads/{lead}/events", "rejected-events": "rejected-events", "reprocessings": "reprocessings"}
+_PAGES = {"events": "leads/{lead}/events", "rejected-events": "rejected-events", "reprocessings": "reprocessings",
+          "erasures": "erasures"}  # fmt: skip
+
+
+def _erased(client: Client, organization: str) -> str:
+    """The receipt of an erasure that is done, as the eraser leaves it: waiting for one takes most of a minute."""
+    erasure_id = f"era_{uuid.uuid4()}"
+    instants = {key: {"S": "2026-03-20T14:22:00.000000Z"} for key in ("requestedAt", "until", "completedAt")}
+    counts = ("events", "claims", "memories", "identities", "rejectedEvents", "objects", "reprocessings", "organization",
+              "deadLetters")  # fmt: skip
+    item = {
+        "organizationId": {"S": organization},
+        "erasureId": {"S": erasure_id},
+        "requestedBy": {"S": "operations"},
+        "status": {"S": "done"},
+        "leadHash": {"S": uuid.uuid4().hex},
+        "slices": {"N": "4"},
+        "found": {"BOOL": False},
+        "stage": {"N": "0"},
+        "counts": {"M": {key: {"N": "1"} for key in counts}},
+    }
+    client.aws("dynamodb").put_item(TableName=client.stack["tables"]["erasures"], Item=item | instants)
+    return erasure_id
 
 
 def _envelope(organization: str, kind: str, data: dict[str, Any], **changes: Any) -> dict[str, Any]:
