@@ -1,4 +1,7 @@
-"""Erasure on the twin: of a person whose events keep arriving while the worker is killed, and of a whole organisation."""
+"""Erasure on the twin: of a person whose events keep arriving while the worker is killed, and of a whole organisation.
+
+Both at once, as they take the better part of two minutes: a message of a worker that died comes again after half of one.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ import signal
 import threading
 import time
 import uuid
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.client import Client, eventually, new_lead
+from tests.e2e.client import Client, at_once, eventually, new_lead
 from tests.e2e.conftest import RunningTwin
 from tests.e2e.searching import places_of
 from tests.e2e.tenants import drain
@@ -24,6 +28,7 @@ from tests.support.contacts import PROVIDERS, Person, hotmart
 pytestmark = pytest.mark.e2e
 
 EVENTS = 1_000
+CLOUD_EVENT = {"content-type": "application/cloudevents+json"}
 PATIENCE = 400.0
 SOURCE = "ai_agents_service"
 
@@ -209,99 +214,156 @@ def later() -> str:
     return (datetime.now(UTC) + timedelta(seconds=1)).isoformat().replace("+00:00", "Z")
 
 
-def test_nothing_of_an_erased_person_is_found_anywhere_whatever_happens_meanwhile(
-    client: Client, twin: RunningTwin
-) -> None:
-    organization = Organization(client)
-    somebody, neighbour = Somebody(organization), Somebody(organization)
-    neighbour.lead = f"{somebody.lead}0"  # a name that begins with the other's
-    somebody.settle(EVENTS)
-    client.call("POST", "/v1/events", neighbour.event(1), headers={"content-type": "application/cloudevents+json"})
-    logs = [twin.folder / "ministack.log"]
-    places = places_of(client, somebody.needles)
+@dataclass
+class Story:
+    """A person and an organisation that were erased while the world went on, and what was seen on the way."""
+
+    person: Somebody
+    neighbour: Somebody
+    """Of the same organisation, with an id that begins with the person's."""
+    client_of_leaver: Somebody
+    """Of the organisation whose retention has expired."""
+    bystander: Somebody
+    """Of a third organisation."""
+    kills: int
+    statuses: set[int]
+    """Of the person's events while the erasure ran."""
+    of_person: dict[str, Any]
+    of_organization: dict[str, Any]
+    """The receipts."""
+    logs: list[Path]
+
+    @property
+    def client(self) -> Client:
+        return self.person.client
+
+
+@pytest.fixture(scope="module")
+def story(client: Client, twin: RunningTwin) -> Story:
+    """All of it, to the search at the end."""
+    home, leaving, third = (Organization(client) for _ in range(3))
+    person, neighbour, leaver, bystander = Somebody(home), Somebody(home), Somebody(leaving), Somebody(third)
+    neighbour.lead = f"{person.lead}0"
+    at_once(2, lambda number: person.settle(EVENTS) if number else leaver.settle(100))
+    for each in (neighbour, bystander):
+        assert client.call("POST", "/v1/events", each.event(1), headers=CLOUD_EVENT).status == 201
+    places = places_of(client, person.needles)
     assert {"table events", "table memories", "table rejectedEvents", "table reprocessings", "table organizations",
             "bucket raw organizations"} <= set(places), places  # fmt: skip
-    sqs, dead_letters = client.aws("sqs"), client.stack["queues"]["ingestDlq"]
-    late = somebody.event(-3, id=f"evt_{uuid.uuid4()}")
-    sqs.send_message(QueueUrl=dead_letters, MessageBody=json.dumps(late))
-    sqs.send_message(QueueUrl=dead_letters, MessageBody=json.dumps(neighbour.event(2)))
-    sqs.send_message(QueueUrl=dead_letters, MessageBody=json.dumps(left_over(somebody)))
-    assert "bucket raw inbox" in places_of(client, somebody.needles)
+    late = person.event(-3, id=f"evt_{uuid.uuid4()}")
+    for letter in (late, neighbour.event(2), left_over(person), leaver.event(-3)):
+        bury(client, letter)
 
-    started = client.call("DELETE", somebody.path)
-    assert started.status == 202, started.body
-    erasure_id = started.json["erasureId"]
-    killer = Killer(client, organization.id, erasure_id, times=2)
-    killer.start()
     # Longer than a dead worker's dead letters are out of sight, as on AWS, but no minute.
-    sqs.set_queue_attributes(QueueUrl=client.stack["queues"]["erasure"], Attributes={"VisibilityTimeout": "35"})
-    number, statuses = 0, set()
-    ends = time.monotonic() + PATIENCE
-    while receipt(client, organization.id, erasure_id)["status"] != "done" and time.monotonic() < ends:
+    queue = {"QueueUrl": client.stack["queues"]["erasure"]}
+    client.aws("sqs").set_queue_attributes(**queue, Attributes={"VisibilityTimeout": "35"})
+    started = client.call("DELETE", person.path)
+    assert started.status == 202, started.body
+    killer = Killer(client, home.id, started.json["erasureId"], times=2)
+    killer.start()
+    leave(leaver)
+    base = f"/v1/organizations/{leaving.id}/erasures"
+    [other] = eventually(lambda: client.call("GET", base).json["items"], 60)
+    statuses: set[int] = set()
+    number, ends = 0, time.monotonic() + PATIENCE
+    while time.monotonic() < ends:
+        receipts = receipt(client, home.id, started.json["erasureId"]), receipt(client, leaving.id, other["erasureId"])
+        if all(each["status"] == "done" for each in receipts):
+            break
         number += 1
-        again = somebody.event(number % 50)
-        new = somebody.event(number, id=f"evt_{uuid.uuid4()}")
-        client.send_message(again)
-        client.publish(SOURCE, "ticketing.ticket-opened", new)
-        for each in (again, new):
-            statuses.add(client.call("POST", "/v1/events", each, headers={"content-type": "application/cloudevents+json"}).status)  # fmt: skip
+        statuses |= keep_sending(person, number)
+        keep_sending(leaver, number)
         time.sleep(0.3)
     killer.join(1)
-    assert killer.kills == 2
-    told = receipt(client, organization.id, erasure_id)
-    assert told["status"] == "done", told
-    assert told["leadId"] is None
-    assert told["counts"]["events"] >= EVENTS + 7
-    assert told["counts"]["deadLetters"] == 2
-    assert all(told["counts"].values()), told["counts"]
-    assert 410 in statuses
 
-    sqs.send_message(QueueUrl=dead_letters, MessageBody=json.dumps(late))  # it turns up again only now
-    organization.deliver("whatsapp", json.dumps(old_message(somebody)).encode())
-    assert redrive(client, organization.id) == 2
+    bury(client, late)  # it turns up again only now
+    assert redrive(client, home.id) == 2
+    for each in (person, leaver):
+        each.organization.deliver("whatsapp", json.dumps(old_message(each)).encode())
+        client.send_message(each.event(2))
     drain(client)
-    rebuild = client.call("POST", f"/v1/organizations/{organization.id}/reprocessings", {}).json
-    path = f"/v1/organizations/{organization.id}/reprocessings/{rebuild['reprocessingId']}"
-    assert eventually(lambda: somebody.is_over(path), 60)
+    rebuild = client.call("POST", f"/v1/organizations/{home.id}/reprocessings", {}).json
+    path = f"/v1/organizations/{home.id}/reprocessings/{rebuild['reprocessingId']}"
+    assert eventually(lambda: person.is_over(path), 60)
     drain(client)
     time.sleep(3)  # streams
-    assert places_of(client, somebody.needles, logs=logs) == {}
-    named = places_of(client, [f"{somebody.lead}#", f'{somebody.lead}"', f"{somebody.lead}/"])
-    assert [place for place in named if not place.startswith("log")] == []
-    assert [each["payload"]["ticketId"] for each in timeline(neighbour)] == ["t1", "t2"]
-
-    back = somebody.event(1, id=f"evt_{uuid.uuid4()}", time=later())
-    answer = client.call("POST", "/v1/events", back, headers={"content-type": "application/cloudevents+json"})
-    assert answer.status == 201, answer.body
-    assert len(timeline(somebody)) == 1
+    return Story(
+        person, neighbour, leaver, bystander, killer.kills, statuses, *receipts, [twin.folder / "ministack.log"]
+    )
 
 
-def test_nothing_of_an_organisation_is_found_anywhere_when_its_retention_has_expired(
-    client: Client, twin: RunningTwin
-) -> None:
-    organization, other = Organization(client), Organization(client)
-    somebody, neighbour = Somebody(organization), Somebody(other)
-    somebody.settle(100)
-    client.call("POST", "/v1/events", neighbour.event(1), headers={"content-type": "application/cloudevents+json"})
-    expired = {"organizationId": organization.id}
-    event = somebody.event(-4, type="offboarding.retention-expired", id=f"evt_{uuid.uuid4()}", data=expired)
-    client.publish("offboarding_service", "offboarding.retention-expired", event)
-    base = f"/v1/organizations/{organization.id}"
-    found = eventually(lambda: client.call("GET", f"{base}/erasures").json["items"], 60)
-    assert [each["scope"] for each in found] == ["organization"]
-    erasure_id = found[0]["erasureId"]
-    for number in range(20):
-        client.send_message(somebody.event(number, id=f"evt_{uuid.uuid4()}"))
-        organization.deliver("hotmart", hotmart(somebody.person))
-    assert eventually(lambda: receipt(client, organization.id, erasure_id)["status"] == "done", PATIENCE)
-    client.send_message(somebody.event(1))
-    drain(client)
-    assert places_of(client, somebody.needles, logs=[twin.folder / "ministack.log"]) == {}
-    assert client.call("GET", f"{somebody.path}/events").status == 410
-    assert client.call("DELETE", somebody.path).status == 410
-    assert client.call("POST", f"{base}/reprocessings", {}).status == 410
+def bury(client: Client, message: dict[str, Any]) -> None:
+    """Put a message among the dead letters of ingest."""
+    client.aws("sqs").send_message(QueueUrl=client.stack["queues"]["ingestDlq"], MessageBody=json.dumps(message))
+
+
+def leave(somebody: Somebody) -> None:
+    """Let the retention of somebody's organisation expire."""
+    data = {"organizationId": somebody.organization.id}
+    kind = "offboarding.retention-expired"
+    told = somebody.event(-4, type=kind, id=f"evt_{uuid.uuid4()}", data=data)
+    somebody.client.publish("offboarding_service", kind, told)
+
+
+def keep_sending(somebody: Somebody, number: int) -> set[int]:
+    """Send again what is known and something new, which happened before, through queue, bus and API; the API's answers."""
+    again, new = somebody.event(number % 50), somebody.event(number, id=f"evt_{uuid.uuid4()}")
+    somebody.client.send_message(again)
+    somebody.client.publish(SOURCE, "ticketing.ticket-opened", new)
+    return {somebody.client.call("POST", "/v1/events", each, headers=CLOUD_EVENT).status for each in (again, new)}
+
+
+def test_the_erasures_come_to_their_end_though_the_worker_was_killed_twice_in_the_middle(story: Story) -> None:
+    assert story.kills == 2
+    assert (story.of_person["status"], story.of_organization["status"]) == ("done", "done")
+
+
+def test_nothing_of_the_person_is_found_anywhere_after_a_redrive_and_a_rebuild(story: Story) -> None:
+    lead = story.person.lead
+    assert places_of(story.client, story.person.needles, logs=story.logs) == {}
+    named = places_of(story.client, [f"{lead}#", f'{lead}"', f"{lead}/"])
+    assert [place for place in named if not place.startswith("log")] == []  # logs hold ids
+
+
+def test_nothing_of_the_organisation_is_found_anywhere(story: Story) -> None:
+    assert places_of(story.client, story.client_of_leaver.needles, logs=story.logs) == {}
+
+
+def test_the_receipts_count_what_was_in_every_store_and_name_no_lead(story: Story) -> None:
+    counts = story.of_person["counts"]
+    assert all(counts.values()), counts
+    assert counts["events"] >= EVENTS + 7
+    assert counts["deadLetters"] == 2
+    assert story.of_person["leadId"] is None
+    whole = story.of_organization["counts"]
+    assert whole["events"] >= 107
+    assert whole["claims"] >= 107
+    assert min(whole[each] for each in ("identities", "memories", "rejectedEvents", "objects", "reprocessings")) >= 1
+    assert whole["deadLetters"] == 1
+
+
+def test_events_of_the_erased_are_refused_as_gone(story: Story) -> None:
+    assert 410 in story.statuses
+    old = story.client.call("POST", "/v1/events", story.person.event(1), headers=CLOUD_EVENT)
+    assert (old.status, old.json["code"]) == (410, "erased")
+
+
+def test_neighbours_keep_what_is_theirs(story: Story) -> None:
+    assert {each["payload"]["ticketId"] for each in timeline(story.neighbour)} == {"t1", "t2"}
+    assert [each["payload"]["ticketId"] for each in timeline(story.bystander)] == ["t1"]
+
+
+def test_of_an_erased_organisation_only_its_life_cycle_and_its_receipt_are_read(story: Story) -> None:
+    leaver, client = story.client_of_leaver, story.client
+    base = f"/v1/organizations/{leaver.organization.id}"
+    for method, path in (("GET", f"{leaver.path}/events"), ("DELETE", leaver.path), ("GET", f"{base}/reprocessings")):
+        assert client.call(method, path).status == 410, path
     assert client.call("GET", base).json["lifecycle"]["status"] == "retention_expired"
-    counts = receipt(client, organization.id, erasure_id)["counts"]
-    assert counts["events"] >= 100
-    assert counts["identities"] >= 2
-    assert len(timeline(neighbour)) == 1
+    assert [each["scope"] for each in client.call("GET", f"{base}/erasures").json["items"]] == ["organization"]
+
+
+def test_a_lead_that_returns_is_taken(story: Story) -> None:
+    """The last: what is sent here is found again."""
+    back = story.person.event(1, id=f"evt_{uuid.uuid4()}", time=later())
+    assert story.client.call("POST", "/v1/events", back, headers=CLOUD_EVENT).status == 201
+    assert len(timeline(story.person)) == 1
