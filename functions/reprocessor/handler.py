@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from lead_events import wiring
-from lead_events.observability import log_failure, metrics, observed
+from lead_events.batches import take_slices
+from lead_events.observability import metrics, observed
 
 
-def process(record: Any) -> None:
+def work(message: str, *, redelivered: bool) -> None:
     """Work on one slice; raises where its message must stay on the queue."""
-    redelivered = int(record.attributes.ApproximateReceiveCount) > 1
-    try:
-        came = wiring.reprocessor().work(record.body, redelivered=redelivered)
-    except Exception as error:
-        log_failure("slice kept on the queue", error, messageId=record.messageId)
-        raise
+    came = wiring.reprocessor().work(message, redelivered=redelivered)
     metrics().add_metric(name="LeadReprocessed", unit="Count", value=came.leads - came.failed)
     metrics().add_metric(name="LeadReprocessingFailed", unit="Count", value=came.failed)
 
@@ -23,10 +19,4 @@ def process(record: Any) -> None:
 @observed
 def handler(event: dict[str, Any], context: Any) -> Any:
     """Lambda entry: reports exactly the messages that failed."""
-    from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
-    from aws_lambda_powertools.utilities.parser.models import SqsRecordModel
-
-    if not event.get("Records"):
-        return {"batchItemFailures": []}
-    processor = BatchProcessor(EventType.SQS, model=SqsRecordModel, raise_on_entire_batch_failure=False)
-    return process_partial_response(event, process, processor, context)
+    return take_slices(event, context, work)

@@ -1,4 +1,4 @@
-"""Batches of queue messages: each message in a thread of its own, and exactly those that failed stay on the queue."""
+"""Batches of queue messages: exactly those that failed stay on the queue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lead_events.observability import log_failure, record_outcome
 def take_batch(
     event: dict[str, Any], context: Any, take: Callable[[Envelope], Iterable[Outcome]], executor: Callable[[], Executor]
 ) -> Any:
-    """Answer Lambda for a batch. One of nothing but failures is reported too, not raised."""
+    """Answer Lambda for a batch of events, each in a thread of its own; one of nothing but failures is reported, not raised."""
     from aws_lambda_powertools.utilities.batch import AsyncBatchProcessor, EventType, async_process_partial_response
     from aws_lambda_powertools.utilities.parser.models import SqsRecordModel
 
@@ -35,3 +35,22 @@ def take_batch(
 
     processor = AsyncBatchProcessor(EventType.SQS, model=SqsRecordModel, raise_on_entire_batch_failure=False)
     return async_process_partial_response(event, process_record, processor, context)
+
+
+def take_slices(event: dict[str, Any], context: Any, work: Callable[..., None]) -> Any:
+    """Answer Lambda for slices of long work, one after the other; ``work`` takes the message and ``redelivered``."""
+    from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+    from aws_lambda_powertools.utilities.parser.models import SqsRecordModel
+
+    if not event.get("Records"):
+        return {"batchItemFailures": []}
+
+    def process(record: Any) -> None:
+        try:
+            work(record.body, redelivered=int(record.attributes.ApproximateReceiveCount) > 1)
+        except Exception as error:
+            log_failure("slice kept on the queue", error, messageId=record.messageId)
+            raise
+
+    processor = BatchProcessor(EventType.SQS, model=SqsRecordModel, raise_on_entire_batch_failure=False)
+    return process_partial_response(event, process, processor, context)
