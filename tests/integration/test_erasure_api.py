@@ -13,6 +13,7 @@ from lead_events import wiring
 from lead_events.instants import format_instant, now
 from lead_events.names import ORGANIZATION_CLAIM, Env, Scope
 from tests.support.aws import BUCKET, CLAIMS, ERASURES, EVENTS, IDENTITIES, Context, sqs_record
+from tests.support.builders import envelope
 from tests.support.functions import Answer, Functions, handler_of
 
 LEAD = "lead_ana"
@@ -110,8 +111,8 @@ def test_while_it_runs_nothing_of_the_lead_is_taken(admin: Functions, environmen
     settle(admin)
     erasure_id = erase(admin).json["erasureId"]
     assert admin.direct(LEAD, occurredAt=format_instant(now())).code == "erased"
-    batch = [{"specversion": "1.0", "id": "b", "type": "ticketing.ticket-opened", "source": "s",
-              "data": {"organizationId": admin.organization_id, "leadId": LEAD, "ticketId": "t"}}]  # fmt: skip
+    data = {"organizationId": admin.organization_id, "leadId": LEAD, "ticketId": "t"}
+    batch = [envelope(type="ticketing.ticket-opened", id="b", data=data)]
     told = admin.api("POST", "/v1/events", batch, headers={"content-type": "application/cloudevents-batch+json"})
     assert [(each["status"], each["problem"]["code"]) for each in told.json["results"]] == [(410, "erased")]
     identities = {"identities": [{"kind": "email", "value": EMAIL}]}
