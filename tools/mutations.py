@@ -1,4 +1,4 @@
-"""Breaks the three rules that nobody forgives, one at a time, and expects a test to notice each.
+"""Breaks the rules that nobody forgives, one at a time, and expects a test to notice each.
 
 ``python -m tools.mutations`` copies the library, changes one line of the copy, and runs the tests of that rule against it. It
 fails where they stay green, and where they are red already without the change. It works on a copy alone.
@@ -53,6 +53,20 @@ MUTATIONS: Final = (
         "        if self.bound_organization not in (None, organization_id):\n            raise NotFoundError\n",
         "",
         "tests/unit/test_access.py",
+    ),
+    Mutation(
+        "the tombstone: what was erased comes in again",
+        "erasure.py",
+        "return self.until is None or occurred_at <= self.until",
+        "return self.until is None",
+        "tests/unit/test_admission.py",
+    ),
+    Mutation(
+        "the last walk: an erasure ends though something turned up",
+        "erasing.py",
+        "found = stored is None or stored.found",
+        "found = False",
+        "tests/unit/test_erasing.py",
     ),
 )
 
