@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.log_watch import LogWatch
+
 # The same examples in every run: a red build is red for everybody. Deadlines measure the machine, not the code.
 settings.register_profile(
     "repeatable",
@@ -15,6 +17,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("repeatable")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the run fail where somebody's data is logged."""
+    config.pluginmanager.register(LogWatch(), "log-watch")
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:

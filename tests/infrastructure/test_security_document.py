@@ -57,7 +57,7 @@ def rows(title: str) -> list[list[str]]:
 
 
 @cache
-def tests_there_are() -> frozenset[str]:
+def names_of_tests() -> frozenset[str]:
     """Names of all tests."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "tests").rglob("test_*.py")]
     return frozenset(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
@@ -65,7 +65,7 @@ def tests_there_are() -> frozenset[str]:
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_\w+)`", PAGE))) or ["none is cited"])
 def test_a_test_that_is_cited_exists(name: str) -> None:
-    assert name in tests_there_are()
+    assert name in names_of_tests()
 
 
 def test_every_threat_has_its_proof() -> None:
@@ -77,10 +77,7 @@ def test_every_threat_has_its_proof() -> None:
 def test_every_store_is_on_the_map_of_personal_data(any_stage: Synthesis) -> None:
     mapped = " ".join(row[0] for row in rows("Where personal data is"))
     outputs = {
-        name
-        for stack in any_stage.stacks.values()
-        for name in stack.get("Outputs", {})
-        if re.fullmatch(r"\w+(?:TableName|QueueUrl|DlqUrl|BucketName)", name)
+        name for name in any_stage.outputs() if re.fullmatch(r"\w+(?:TableName|QueueUrl|DlqUrl|BucketName)", name)
     }
     assert {name for name in outputs if f"`{name}`" not in mapped} == set()
     kinds = ("AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::S3::Bucket")

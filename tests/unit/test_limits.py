@@ -57,6 +57,12 @@ def test_numbers_beyond_the_limits_are_invalid_never_rounded(number: str) -> Non
         assert refused(int(value)).code == "invalid_number"
 
 
+@pytest.mark.parametrize("key", ["ana@example.org", "+5582900000001", "000.000.001-91", "Ana Lima", "7", "x" * 65, "é"])
+def test_a_key_that_is_no_name_of_a_field_is_not_told(key: str) -> None:
+    error = refused({key: {"a": 10**200}})
+    assert (error.errors[0].field, key in error.detail) == ("payload.*.a", False)
+
+
 @given(st.decimals(allow_nan=False, allow_infinity=False))
 def test_any_number_is_refused_or_stored_exactly(number: Decimal) -> None:
     try:
