@@ -46,6 +46,9 @@ OBJECTS: Final = {
     ("other/", "delete"): _NOBODY,
 }
 
+LIST_THE_BUCKET: Final = {"Ingest"}
+"""S3 says of an object that it is missing only to who may list everything. The eraser lists what belongs to organisations."""
+
 SENDERS: Final = {
     "ingest": {"Webhooks"},
     "billing": _NOBODY,
