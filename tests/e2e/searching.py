@@ -37,7 +37,7 @@ def everything(client: Client, logs: Sequence[Path] = ()) -> Iterator[tuple[str,
     for name, url in client.stack["queues"].items():
         for body in waiting(sqs, url):
             yield f"queue {name}", body
-    yield from _log_events(client)
+    yield from ((f"log group {group}", line) for group, line in log_lines(client))
     for path in logs:
         yield f"log {path.name}", path.read_text(encoding="utf-8", errors="replace")
 
@@ -54,14 +54,15 @@ def waiting(sqs: Any, url: str) -> list[str]:
     return list(bodies.values())
 
 
-def _log_events(client: Client) -> Iterator[tuple[str, str]]:
+def log_lines(client: Client) -> Iterator[tuple[str, str]]:
+    """Every line that CloudWatch Logs of the twin have, with its group."""
     logs = client.aws("logs")
     for page in logs.get_paginator("describe_log_groups").paginate():
         for group in page["logGroups"]:
             name = group["logGroupName"]
             for events in logs.get_paginator("filter_log_events").paginate(logGroupName=name):
                 for event in events["events"]:
-                    yield f"log group {name}", event["message"]
+                    yield from ((name, line) for line in event["message"].splitlines())
 
 
 def _text(value: object) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 
 from tests.e2e.client import Client, eventually, impatient, new_lead
 from tests.e2e.conftest import RunningTwin
+from tests.e2e.searching import log_lines
 from tests.e2e.tenants import PATIENCE, Tenant, drain, events_of, rejected_of
 from tests.e2e.tickets import forged
 from tests.samples import load
@@ -143,17 +143,6 @@ def logged(client: Client, sender: Sender) -> list[tuple[str, str]]:
     """Every line of every function's log with its group, once those of the last events are there."""
     assert eventually(lambda: any(sender.lead in line for _, line in log_lines(client)), PATIENCE)
     return list(log_lines(client))
-
-
-def log_lines(client: Client) -> Iterator[tuple[str, str]]:
-    """What CloudWatch Logs of the twin have."""
-    logs = client.aws("logs")
-    for page in logs.get_paginator("describe_log_groups").paginate():
-        for group in page["logGroups"]:
-            name = group["logGroupName"]
-            for events in logs.get_paginator("filter_log_events").paginate(logGroupName=name):
-                for event in events["events"]:
-                    yield from ((name, line) for line in event["message"].splitlines())
 
 
 def secrets_of(client: Client) -> set[str]:
