@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import threading
 import time
 import uuid
@@ -134,9 +135,10 @@ class Somebody:
 class Killer(threading.Thread):
     """Kills the eraser's worker each time that it has just begun to delete, ``times`` in all."""
 
-    def __init__(self, client: Client, organization: str, erasure_id: str, times: int) -> None:
+    def __init__(self, twin: RunningTwin, client: Client, organization: str, erasure_id: str, times: int) -> None:
         super().__init__(daemon=True)
         self.kills = 0
+        self._twin = twin
         self._client = client
         self._key = {"organizationId": {"S": organization}, "erasureId": {"S": erasure_id}}
         self._times = times
@@ -145,7 +147,7 @@ class Killer(threading.Thread):
         before = 0
         while self.kills < self._times:
             gone = self.deleted()
-            workers = eraser_workers() if gone > before else []
+            workers = eraser_workers(self._twin) if gone > before else []
             for worker in workers:
                 os.kill(worker, signal.SIGKILL)
             self.kills += bool(workers)
@@ -157,16 +159,21 @@ class Killer(threading.Thread):
         return int(found["Item"]["counts"]["M"]["events"]["N"])
 
 
-def eraser_workers() -> list[int]:
-    """Processes in which the twin runs the eraser."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            if folder.name.isdigit() and b"EraserFunction" in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
-        except OSError:  # gone since, or somebody else's
-            continue
-    return found
+def eraser_workers(twin: RunningTwin) -> list[int]:
+    """Processes in which this twin, and no other on the machine, runs the eraser; where no /proc tells, any function."""
+    emulator = json.loads((twin.folder / "ministack.json").read_text(encoding="utf-8"))["pid"]
+    told = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    children = [int(pid) for pid, parent in map(str.split, told.splitlines()) if int(parent) == emulator]
+    return [pid for pid in children if b"EraserFunction" in _environment(pid)]
+
+
+def _environment(pid: int) -> bytes:
+    if not Path("/proc").is_dir():
+        return b"EraserFunction"
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # it has ended since
+        return b""
 
 
 def receipt(client: Client, organization: str, erasure_id: str) -> dict[str, Any]:
@@ -259,7 +266,7 @@ def story(client: Client, twin: RunningTwin) -> Story:
     client.aws("sqs").set_queue_attributes(**queue, Attributes={"VisibilityTimeout": "35"})
     started = client.call("DELETE", person.path)
     assert started.status == 202, started.body
-    killer = Killer(client, home.id, started.json["erasureId"], times=2)
+    killer = Killer(twin, client, home.id, started.json["erasureId"], times=2)
     killer.start()
     leave(leaver)
     base = f"/v1/organizations/{leaving.id}/erasures"
