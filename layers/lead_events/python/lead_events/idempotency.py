@@ -4,9 +4,9 @@ The triple is *claimed* by a conditional put before its event is put. The claim 
 it belongs to and a fingerprint of the content. So a later delivery learns from one failed write where the first event is,
 even if it carries another time or resolves to another lead, and whether it is the same event again or another in its name.
 
-It runs through Powertools Idempotency: ``ClaimPersistence`` is a persistence layer whose records never expire, and which it never
-updates or deletes. (Erasure does: what it leaves of a claim keeps the event out.) There is no *in progress*: a claim without its event is completed by the next delivery, because the
-event's put is itself conditional.
+It runs through Powertools Idempotency: ``ClaimPersistence`` is a persistence layer whose records never expire, and which it
+never updates or deletes. (Erasure does: what it leaves of a claim keeps the event out.) There is no *in progress*: a claim
+without its event is completed by the next delivery, because the event's put is itself conditional.
 """
 
 from __future__ import annotations
