@@ -205,6 +205,20 @@ def test_a_queue_that_never_ends_is_left_at_last(house: House, monkeypatch: pyte
     assert len(house.letters()) == 12
 
 
+def test_large_messages_are_looked_at_a_few_in_one_go(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dead_letters, "_CHARACTERS", 1)
+    house.send(
+        *(event(OWNER, OTHER, number=number) for number in range(15)),
+        *(event(OWNER, LEAD, number=n) for n in range(15)),
+    )
+    erasure = house.erase()
+    assert house.shelf("dead letters").clear(erasure, None) == "0 1"
+    assert house.clear("dead letters", erasure) == {Store.DEAD_LETTERS: 15}
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]  # some for half a minute yet
+    told = house.sqs.get_queue_attributes(QueueUrl=house.queues[0], AttributeNames=names)["Attributes"]
+    assert sum(int(told[each]) for each in names) == 15
+
+
 def test_what_stays_is_shown_again_when_something_fails(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     house.send(event(OWNER, LEAD), event(OWNER, OTHER))
     erasure = house.erase()

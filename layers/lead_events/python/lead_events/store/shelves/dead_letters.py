@@ -22,6 +22,8 @@ _AT_ONCE: Final = 10
 """Most messages that SQS gives in one call."""
 _RECEIVES: Final = 50
 """Calls in one go. What a queue has beyond is looked at in the next, while what was seen is still out of sight."""
+_CHARACTERS: Final = 1_000_000
+"""Of messages in one go: a text that is made to be hard to read takes some seconds for so many."""
 _GOES: Final = 40
 """For one queue: with more than fits into them, messages come back into sight, and it would never end."""
 
@@ -68,12 +70,16 @@ class DeadLetters:
         """Receive and judge; whether there may be more. ``held`` are the handles of what was received and is still there."""
         owner, lead_id = erasure.organization_id, lead_of(erasure)
         person = None if lead_id is None else Person(owner, lead_id, self._identities.keys_of_lead(owner, lead_id))
+        characters = 0
         for _ in range(_RECEIVES):
+            if characters >= _CHARACTERS:
+                return True
             messages = self._receive(url)
             new = [each for each in messages if each["MessageId"] not in held]
             held.update({each["MessageId"]: each["ReceiptHandle"] for each in messages})
             if not new:
                 return False
+            characters += sum(len(each["Body"]) for each in new)
             judged = [(each["MessageId"], self._letters.judge(each["Body"], erasure, person)) for each in new]
             bodies = [each.body_key for _, each in judged if each.theirs and each.body_key]
             if bodies:  # first: a message without its body is recognised, a body without its message never
