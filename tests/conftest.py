@@ -29,3 +29,16 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None
     if isinstance(val, str | bytes) and len(val) > 60:
         return f"{val[:20]!r}~{len(val)}"
     return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where the run has several processes: the twin's tests in one of them, from the beginning, as they take the longest.
+
+    The rest file by file, as a file's tests share what they need; those of the templates share all of it.
+    """
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/e2e/"))
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        together = next((each for each in ("tests/e2e", "tests/infrastructure") if file.startswith(f"{each}/")), file)
+        item.add_marker(pytest.mark.xdist_group(together))

@@ -2,7 +2,7 @@
 
 It hears what Lambda would write: every record of our own logger at any level, those of all other loggers from INFO on (the
 level of the functions; see ``stacks/constructs/function.py``), and whatever a test lets through to standard output and
-standard error, which is where metrics go.
+standard error, which is where metrics go. Where a run has several processes, each hears its own tests and tells the first one.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ class LogWatch(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.NOTSET)
         self._test = ""
+        self._elsewhere = False
+        """Whether the tests run in other processes."""
         self._lines: dict[str, tuple[str, str]] = {}
         self._secrets: set[str] = set()
-        self._leaks: list[Leak] = []
+        self._leaks: list[str] = []
         self.heard = 0
 
     # What is written.
@@ -61,7 +63,8 @@ class LogWatch(logging.Handler):
 
     # The life of a run.
 
-    def pytest_sessionstart(self) -> None:
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        self._elsewhere = session.config.pluginmanager.hasplugin("dsession")
         root = logging.getLogger()
         root.addHandler(self)
         root.setLevel(logging.INFO)
@@ -71,16 +74,24 @@ class LogWatch(logging.Handler):
         self._test = nodeid
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "teardown" and report.nodeid.startswith(SUITES):
+        if not self._elsewhere and report.when == "teardown" and report.nodeid.startswith(SUITES):
             for text, stream in ((report.capstdout, "standard output"), (report.capstderr, "standard error")):
                 for line in text.splitlines():
                     self._hear(line, stream)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         logging.getLogger().removeHandler(self)
-        self._leaks = list(self.leaks())
+        self._leaks += map(str, self.leaks())
+        told: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+        if told is not None:
+            told["leaks"] = self._leaks
         if self._leaks:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Another process has ended its tests."""
+        self._leaks += getattr(node, "workeroutput", {}).get("leaks", [])
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for leak in self._leaks:

@@ -76,7 +76,7 @@ def test_what_no_function_lets_through():
 """
 
 
-def run(folder: Path, code: str, suite: str = "unit") -> subprocess.CompletedProcess[str]:
+def run(folder: Path, code: str, suite: str = "unit", *options: str) -> subprocess.CompletedProcess[str]:
     """Run ``code`` as a module of a suite, under the conftest of all suites."""
     tests = folder / "tests" / suite
     tests.mkdir(parents=True)
@@ -85,13 +85,14 @@ def run(folder: Path, code: str, suite: str = "unit") -> subprocess.CompletedPro
     (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     path = os.pathsep.join([str(ROOT), str(ROOT / "layers/lead_events/python")])
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "tests"],
         cwd=folder, env={"PATH": os.environ["PATH"], "PYTHONPATH": path}, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
-def test_a_run_that_logs_something_personal_or_secret_fails_and_says_where(tmp_path: Path) -> None:
-    done = run(tmp_path, LEAKING)
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_run_that_logs_something_personal_or_secret_fails_and_says_where(tmp_path: Path, processes: str) -> None:
+    done = run(tmp_path, LEAKING, "unit", "-n", processes)
     leaks = [line for line in done.stdout.splitlines() if line.startswith("LEAK ")]
     expected = {
         "test_in_a_field": "e-mail 'ANA.LIMA@clientes.example'",
