@@ -20,7 +20,9 @@ from tests.support.clock import START
 from tests.support.fakes import secret
 
 CURSORS = Cursors(secret)
-POSITION = Position(START, new_event_id(START))
+EVENT_ID = "evt_019d254b-8700-7000-98f9-ae6b0593d93d"
+"""Of ``START``: the same in every process that collects these tests."""
+POSITION = Position(START, EVENT_ID)
 CURSOR = CURSORS.write(query(), POSITION)
 
 
