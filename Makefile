@@ -60,7 +60,7 @@ logs: $(DEV) ## print what the functions of the running twin logged in the last 
 
 .PHONY: test
 test: $(DEV) $(TWIN) $(NODE) ## every test: unit, contracts, integration, infrastructure, e2e on a twin of its own
-	@$(BIN)/python -m pytest --cov -n 2 --dist loadgroup
+	@$(BIN)/python -m pytest --cov -n 2 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-unit
 test-unit: $(DEV) ## the tests that need neither Node.js nor a twin

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.log_watch import LogWatch
 
@@ -31,14 +34,23 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None
     return None
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where the run has several processes: the twin's tests in one of them, from the beginning, as they take the longest.
+class _Together(LoadScopeScheduling):
+    """How the tests are dealt out to several processes: the twin's to one of them, as there is one twin.
 
     The rest file by file, as a file's tests share what they need; those of the templates share all of it.
     """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return next((each for each in ("tests/e2e", "tests/infrastructure") if file.startswith(f"{each}/")), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Deal the tests out as above."""
+    return _Together(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the twin's: they take the longest."""
     items.sort(key=lambda item: not item.nodeid.startswith("tests/e2e/"))
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        together = next((each for each in ("tests/e2e", "tests/infrastructure") if file.startswith(f"{each}/")), file)
-        item.add_marker(pytest.mark.xdist_group(together))
