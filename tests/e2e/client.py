@@ -135,8 +135,8 @@ def at_once(count: int, action: Callable[[int], T], threads: int = 25) -> list[T
         return list(pool.map(action, range(count)))
 
 
-def eventually(check: Callable[[], T], seconds: float = 40) -> T:
-    """The first true value of ``check``, or its last."""
+def eventually(check: Callable[[], T], seconds: float = 100) -> T:
+    """The first true value of ``check``, or its last. A message whose function timed out comes back after a minute."""
     end = time.monotonic() + seconds
     while True:
         value = check()

@@ -104,15 +104,15 @@ class Somebody:
 
     def find_differences(self) -> None:
         """A dry run whose findings show values of the person."""
-        assert eventually(lambda: self.count("memories") >= 2, 60)
+        assert eventually(lambda: self.count("memories") >= 2)
         table = self.client.aws("dynamodb")
         name = self.client.stack["tables"]["memories"]
         key = {"leadOrganizationId": {"S": self.key}, "category": {"S": "support"}}
-        eventually(lambda: "Item" in table.get_item(TableName=name, Key=key), 60)
+        eventually(lambda: "Item" in table.get_item(TableName=name, Key=key))
         table.delete_item(TableName=name, Key=key)
         base = f"/v1/organizations/{self.organization.id}/reprocessings"
         job = self.client.call("POST", base, {"dryRun": True}).json
-        done = eventually(lambda: self.is_over(f"{base}/{job['reprocessingId']}"), 60)
+        done = eventually(lambda: self.is_over(f"{base}/{job['reprocessingId']}"))
         assert done, job
 
     def is_over(self, path: str) -> bool:
@@ -195,7 +195,7 @@ def redrive(client: Client, organization: str, messages: int) -> None:
             moved.append(each["MessageId"])
         return len(moved) >= messages
 
-    assert eventually(all_moved, 90), moved
+    assert eventually(all_moved), moved
     assert len(moved) == messages
 
 
@@ -274,7 +274,7 @@ def story(client: Client, twin: RunningTwin) -> Story:
     killer.start()
     leave(leaver)
     base = f"/v1/organizations/{leaving.id}/erasures"
-    [other] = eventually(lambda: client.call("GET", base).json["items"], 60)
+    [other] = eventually(lambda: client.call("GET", base).json["items"])
     statuses: set[int] = set()
     number, ends = 0, time.monotonic() + PATIENCE
     while time.monotonic() < ends:
@@ -295,7 +295,7 @@ def story(client: Client, twin: RunningTwin) -> Story:
     drain(client)
     rebuild = client.call("POST", f"/v1/organizations/{home.id}/reprocessings", {}).json
     path = f"/v1/organizations/{home.id}/reprocessings/{rebuild['reprocessingId']}"
-    assert eventually(lambda: person.is_over(path), 60)
+    assert eventually(lambda: person.is_over(path))
     drain(client)
     time.sleep(3)  # streams
     return Story(

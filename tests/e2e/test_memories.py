@@ -160,9 +160,9 @@ def test_shuffled_events_sent_twice_while_everything_is_rebuilt_are_known_and_to
         )
 
     assert eventually(all_are_known, seconds=60 + EVENTS / 5)
-    assert eventually(lambda: is_done(client, jobs[-1]), seconds=60)
+    assert eventually(lambda: is_done(client, jobs[-1]))
     assert all(is_up_to_date(client, lead) for lead in leads)
-    told = eventually(lambda: heard_all(subscriber, set(leads)), seconds=60)
+    told = eventually(lambda: heard_all(subscriber, set(leads)))
     assert set(Counter(each["id"] for each in told).values()) == {1}
     assert len(dead_letters(client)) == waiting
 
@@ -236,5 +236,5 @@ def test_a_record_that_cannot_be_read_is_given_up_and_holds_up_nobody(
     other = new_lead()
     broken_item(new_lead())
     client.append(other, eventType="purchase_completed", payload=PAYLOADS[0][1](1))
-    assert eventually(lambda: memories(client, other).get("purchase"), seconds=15)
+    assert eventually(lambda: memories(client, other).get("purchase"))
     assert eventually(lambda: {"projectorDlq", "publisherDlq"} <= set(dead_letters(client)))
