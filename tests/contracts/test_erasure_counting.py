@@ -146,7 +146,7 @@ Answering = Callable[..., list[str]]
 def answering(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Answering:
     """Let the first ``times`` transactions be cancelled for ``reasons``, or be answered by ``change`` of the true answer."""
     original = aws.dynamodb._make_api_call
-    monkeypatch.setattr("lead_events.store.erasures.time.sleep", lambda _: None)
+    monkeypatch.setattr("lead_events.store.transactions.time.sleep", lambda _: None)
 
     def start(times: int, reasons: list[str], change: Any = None) -> list[str]:
         calls: list[str] = []

@@ -90,7 +90,7 @@ def store(aws: Aws) -> DynamoDbIdentities:
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     seen: list[float] = []
-    monkeypatch.setattr("lead_events.store.identities.time.sleep", seen.append)
+    monkeypatch.setattr("lead_events.store.transactions.time.sleep", seen.append)
     return seen
 
 

@@ -6,8 +6,6 @@ Of one organisation the table holds, by its sort key: each erasure (``era_…``)
 
 from __future__ import annotations
 
-import secrets
-import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +17,7 @@ from lead_events.instants import format_instant, parse_instant
 from lead_events.names import ErasureAttribute, OrganizationAttribute
 from lead_events.ports import ErasurePage
 from lead_events.store.items import Item
+from lead_events.store.transactions import CONTENDED, FAILED, pause, transact
 from lead_events.store.wire import item_from_wire, item_to_wire
 
 if TYPE_CHECKING:
@@ -31,17 +30,13 @@ FIRST_ID: Final = "era_"
 _LAST_ID: Final = "era_~"
 _OF_ORGANIZATION: Final = "organization"
 _PROGRESS: Final = ("slices", "stage", "position", "walkStartedAt", "until")
-_FAILED: Final = "ConditionalCheckFailed"
-_CONTENDED: Final = "TransactionConflict"
 _ATTEMPTS: Final = 5
-_PAUSE_MILLISECONDS: Final = 50
-"""Longest pause while another transaction holds an item: it takes some ten milliseconds."""
 
 
 class DynamoDbErasures:
     """The erasures table, and the organizations table, which beginning and ending want.
 
-    All writes are transactions, also those of one item: botocore gives the call a token, and if it repeats it, it is one write.
+    All writes are transactions, also those of one item: sent twice, they are one.
     """
 
     def __init__(self, client: DynamoDBClient, table_name: str, organizations_table: str) -> None:
@@ -117,7 +112,7 @@ class DynamoDbErasures:
             return not self._transact([done])
         for later in (True, False) * _ATTEMPTS:
             failed = self._transact([done, self._release(erasure), self._open(erasure, later=later)])
-            if not failed or failed[0] == _FAILED:
+            if not failed or failed[0] == FAILED:
                 return not failed
             # Else the organisation's item has a later instant, or has none so late: the other way, then.
         raise UnavailableError("DynamoDB did not finish an erasure.")
@@ -237,19 +232,14 @@ class DynamoDbErasures:
     def _transact(self, actions: list[Any]) -> list[str]:
         """Do all of ``actions``, or none where a condition does not hold: then give back what each has met with."""
         for _ in range(_ATTEMPTS):
-            with translated("DynamoDB"):
-                try:
-                    self._client.transact_write_items(TransactItems=actions)
-                except self._client.exceptions.TransactionCanceledException as error:
-                    answer: dict[str, Any] = {**error.response}
-                    codes = [each.get("Code", "None") for each in answer.get("CancellationReasons", [])]
-                    if _FAILED in codes:
-                        return codes
-                    if _CONTENDED not in codes:
-                        raise
-                else:
-                    return []
-            time.sleep(secrets.randbelow(_PAUSE_MILLISECONDS) / 1_000)
+            cancelled = transact(self._client, actions)
+            if cancelled is None:
+                return []
+            if FAILED in cancelled.codes:
+                return cancelled.codes
+            if CONTENDED not in cancelled.codes:
+                cancelled.give_up()
+            pause()
         raise UnavailableError("An erasure's items are contended.")
 
 

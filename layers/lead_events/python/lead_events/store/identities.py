@@ -5,8 +5,6 @@ An identity whose person was erased keeps its item, with nothing in it but until
 
 from __future__ import annotations
 
-import secrets
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +15,7 @@ from lead_events.instants import format_instant, now, parse_instant
 from lead_events.names import IdentityAttribute, Index, ids_of, lead_key
 from lead_events.ports import IdentityRecord, KnownIdentity
 from lead_events.store.items import Item
+from lead_events.store.transactions import FAILED, pause, transact
 from lead_events.store.wire import item_from_wire, item_to_wire
 
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ _BATCH_GET_KEYS: Final = 100
 _BATCH_GET_ROUNDS: Final = 10  # two would be enough for the keys of any event; the rest is for throttling
 _CONTENDED: Final = "TransactionConflictException"
 _ATTEMPTS: Final = 5
-_PAUSE_MILLISECONDS: Final = 50
-"""Longest pause while another transaction holds an identity: it takes some ten milliseconds."""
 
 
 class DynamoDbIdentities:
@@ -63,7 +60,7 @@ class DynamoDbIdentities:
                 answer: Any = getattr(error.__cause__, "response", {})
                 if answer.get("Error", {}).get("Code") != _CONTENDED or attempt == _ATTEMPTS - 1:
                     raise
-                _pause()
+                pause()
         raise AssertionError  # the last attempt returned or raised
 
     def claim_all(self, organization_id: str, lead_id: str, keys: Mapping[str, IdentityKind]) -> bool:
@@ -73,15 +70,10 @@ class DynamoDbIdentities:
         updates: list[Any] = [
             {"Update": self._pointing(organization_id, lead_id, key, kind)} for key, kind in keys.items()
         ]
-        with translated("DynamoDB"):
-            try:
-                self._client.transact_write_items(TransactItems=updates)
-            except self._client.exceptions.TransactionCanceledException as error:
-                reasons = {each.get("Code") for each in error.response.get("CancellationReasons", [])}
-                if "ConditionalCheckFailed" not in reasons:  # nobody has them yet, but somebody is about to
-                    _pause()
-                return False  # taken, or contended: the caller reads again and finds out
-        return True
+        cancelled = transact(self._client, updates)
+        if cancelled is not None and FAILED not in cancelled.codes:  # nobody has them yet, but somebody is about to
+            pause()
+        return cancelled is None  # taken, or contended: the caller reads again and finds out
 
     def of_lead(self, organization_id: str, lead_id: str) -> list[KnownIdentity]:
         return [_known(item) for item in self._items_of_lead(organization_id, lead_id)]
@@ -134,11 +126,6 @@ class DynamoDbIdentities:
         )
         with translated("DynamoDB"):
             return [item_from_wire(item) for page in pages for item in page["Items"]]
-
-
-def _pause() -> None:
-    """Wait a moment, each for another one: those that collided must not collide again."""
-    time.sleep(secrets.randbelow(_PAUSE_MILLISECONDS) / 1_000)
 
 
 def _record(item: Item) -> IdentityRecord:

@@ -16,6 +16,7 @@ from lead_events.names import ClaimAttribute, OrganizationAttribute
 from lead_events.organizations.state import Organization
 from lead_events.store.dynamodb import claim_item
 from lead_events.store.items import Item
+from lead_events.store.transactions import CONTENDED, FAILED, transact
 from lead_events.store.wire import item_from_wire, item_to_wire
 
 if TYPE_CHECKING:
@@ -71,15 +72,10 @@ class DynamoDbOrganizations:
             }
             for claim in claims
         ]
-        with translated("DynamoDB"):
-            try:
-                self._client.transact_write_items(TransactItems=[{"Update": state}, *claimed])
-            except self._client.exceptions.TransactionCanceledException as error:
-                reasons = {each.get("Code") for each in error.response.get("CancellationReasons", [])}
-                if reasons <= {"None", "ConditionalCheckFailed", "TransactionConflict"}:
-                    return False  # another has written since, or is about to
-                raise
-        return True
+        cancelled = transact(self._client, [{"Update": state}, *claimed])
+        if cancelled is not None and not {*cancelled.codes} <= {"None", FAILED, CONTENDED}:
+            cancelled.give_up()
+        return cancelled is None  # else another has written since, or is about to
 
 
 def item_of(organization: Organization) -> Item:

@@ -16,6 +16,7 @@ from lead_events.instants import format_instant, parse_instant
 from lead_events.jobs import Difference, Failure, Job, Kind, Scope, Segment, Status, Tally
 from lead_events.names import ReprocessingAttribute
 from lead_events.ports import JobPage
+from lead_events.store.transactions import FAILED, transact
 from lead_events.store.wire import item_from_wire, item_to_wire
 
 if TYPE_CHECKING:
@@ -146,16 +147,10 @@ class DynamoDbReprocessings:
 
     def _transact(self, actions: list[Any]) -> bool:
         """Whether all of ``actions`` took effect; none did where a condition does not hold."""
-        with translated("DynamoDB"):
-            try:
-                self._client.transact_write_items(TransactItems=actions)
-            except self._client.exceptions.TransactionCanceledException as error:
-                answer: dict[str, Any] = {**error.response}
-                codes = [each.get("Code") for each in answer.get("CancellationReasons", [])]
-                if "ConditionalCheckFailed" not in codes:
-                    raise
-                return False
-        return True
+        cancelled = transact(self._client, actions)
+        if cancelled is not None and FAILED not in cancelled.codes:
+            cancelled.give_up()
+        return cancelled is None
 
 
 def _key(owner: str, sort_key: str) -> Item:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events.erasure import Erasure, Store
 from lead_events.instants import format_instant
 from lead_events.names import IdentityAttribute, Index, lead_key, organization_key
 from lead_events.store.items import Item
-from lead_events.store.shelves.tables import AGAIN, AT_ONCE, CONTENDED, FAILED, Table, lead_of
+from lead_events.store.shelves.tables import AGAIN, AT_ONCE, Table, lead_of
+from lead_events.store.transactions import CONTENDED, FAILED
 from lead_events.store.wire import item_from_wire, item_to_wire
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ class Identities:
         }
 
 
-def _corrected(pending: dict[str, str], reasons: list[dict[str, Any]], lead: str) -> dict[str, str]:
+def _corrected(pending: dict[str, str], reasons: Sequence[dict[str, Any]], lead: str) -> dict[str, str]:
     """What is left to do, now that is known what is really there: the index may be a moment behind."""
     corrected: dict[str, str] = {}
     for (key, until), reason in zip(pending.items(), reasons, strict=False):

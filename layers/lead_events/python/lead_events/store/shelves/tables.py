@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +10,7 @@ from lead_events.erasure import Erasure, Store
 from lead_events.errors import UnavailableError
 from lead_events.store.erasures import counting
 from lead_events.store.items import Item
+from lead_events.store.transactions import CONTENDED, FAILED, pause, transact
 from lead_events.store.wire import item_from_wire, item_to_wire
 from lead_events.strict_json import dumps, loads
 
@@ -26,11 +25,6 @@ AGAIN: Final = "again"
 """The position at the beginning, for whoever has to come back there."""
 
 _OVER: Final = "The erasure does not run any more."
-
-FAILED: Final = "ConditionalCheckFailed"
-CONTENDED: Final = "TransactionConflict"
-_PAUSE_MILLISECONDS: Final = 50
-"""Longest pause while another transaction holds an item: it takes some ten milliseconds."""
 
 
 class Table:
@@ -108,24 +102,21 @@ class Table:
         """Do ``actions`` and count them, all in one; ``False`` where somebody else was faster, or is at it."""
         return not self.attempt(erasure, counts, actions)
 
-    def attempt(self, erasure: Erasure, counts: Mapping[Store, int], actions: Sequence[Any]) -> list[dict[str, Any]]:
+    def attempt(
+        self, erasure: Erasure, counts: Mapping[Store, int], actions: Sequence[Any]
+    ) -> Sequence[dict[str, Any]]:
         """Do ``actions`` and count them, all in one; else give back what each of them has met with."""
-        transaction: list[Any] = [*actions, counting(self._erasures_table, erasure, counts)]
-        with translated("DynamoDB"):
-            try:
-                self.client.transact_write_items(TransactItems=transaction)
-            except self.client.exceptions.TransactionCanceledException as error:
-                answer: dict[str, Any] = {**error.response}
-                reasons: list[dict[str, Any]] = answer.get("CancellationReasons", [])
-                codes = [each.get("Code") for each in reasons]
-                if codes and codes[-1] == FAILED:
-                    raise UnavailableError(_OVER) from None
-                if not {FAILED, CONTENDED} & {*codes}:
-                    raise
-                if CONTENDED in codes:
-                    time.sleep(secrets.randbelow(_PAUSE_MILLISECONDS) / 1_000)
-                return reasons
-        return []
+        cancelled = transact(self.client, [*actions, counting(self._erasures_table, erasure, counts)])
+        if cancelled is None:
+            return []
+        codes = cancelled.codes
+        if codes and codes[-1] == FAILED:
+            raise UnavailableError(_OVER)
+        if not {FAILED, CONTENDED} & {*codes}:
+            cancelled.give_up()
+        if CONTENDED in codes:
+            pause()
+        return cancelled.reasons
 
     def _page(
         self,
