@@ -65,8 +65,8 @@ class Land:
         )
         self.lifecycles = Lifecycles(self.organizations, self.clock, lambda: 0.0)
         self.resolver = Resolver(self.identities, lambda: "in memory")
-        self.admission = Admission(self.lifecycles, self.erasures, self.resolver)
         self.presence = Presence(self.lifecycles, self.erasures)
+        self.admission = Admission(self.lifecycles, self.presence, self.resolver)
 
     def begin(self, lead_id: str | None = LEAD, organization_id: str = ORGANIZATION) -> Erasure:
         """An erasure that is under way; ``None`` is of the whole organisation."""

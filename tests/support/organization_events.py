@@ -9,21 +9,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lead_events.admission import Admission
 from lead_events.cursors import Cursors
 from lead_events.envelope import Envelope, read_message
 from lead_events.erasures import Erasures
 from lead_events.event import Outcome
-from lead_events.identity import Resolver
 from lead_events.in_memory import pipeline_in_memory
 from lead_events.instants import Clock, format_instant
 from lead_events.lifecycles import Lifecycles
 from lead_events.organizations.showing import organization_json
 from lead_events.organizations.state import Organization
 from lead_events.ports import ClaimStore, ErasureStore, OrganizationStore
+from lead_events.presence import Presence
 from lead_events.receiving import Reception
 from lead_events.reconciling import Reconciler
-from lead_events.store.memory import InMemoryClaims, InMemoryEvents, InMemoryIdentities, InMemoryRejections
+from lead_events.store.memory import InMemoryClaims, InMemoryEvents, InMemoryRejections
 from lead_events.store.memory_erasures import InMemoryErasures
 from lead_events.store.memory_organizations import InMemoryOrganizations
 from lead_events.store.memory_queue import InMemoryQueue
@@ -61,11 +60,8 @@ def reconciler(
 ) -> Reconciler:
     """A reconciler that does not wait."""
     erasures = erasures or InMemoryErasures(InMemoryOrganizations(claims))
-    resolver = Resolver(InMemoryIdentities(), lambda: "secret")
-    admission = Admission(Lifecycles(organizations, clock, lambda: 0.0), erasures, resolver)
-    return Reconciler(
-        organizations=organizations, claims=claims, admission=admission, clock=clock, sleep=lambda _: None
-    )
+    presence = Presence(Lifecycles(organizations, clock, lambda: 0.0), erasures)
+    return Reconciler(organizations=organizations, claims=claims, presence=presence, clock=clock, sleep=lambda _: None)
 
 
 @dataclass

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from lead_events.errors import ErasedError, RetentionExpiredError
+from lead_events.errors import ErasedError
 from lead_events.event import EventDraft, Identity
 from lead_events.identity import Resolver
 from lead_events.lifecycles import Lifecycles
-from lead_events.ports import ErasureStore
+from lead_events.presence import Presence
 
 
 class Admission:
     """Keeps out what belongs to the erased. Safe to use from several threads."""
 
-    def __init__(self, lifecycles: Lifecycles, erasures: ErasureStore, resolver: Resolver) -> None:
+    def __init__(self, lifecycles: Lifecycles, presence: Presence, resolver: Resolver) -> None:
         self._lifecycles = lifecycles
-        self._erasures = erasures
+        self._presence = presence
         self._resolver = resolver
 
     def check(self, draft: EventDraft) -> None:
@@ -37,29 +37,18 @@ class Admission:
 
     def check_lead(self, organization_id: str, lead_id: str, occurred_at: datetime) -> None:
         """Raise ``ErasedError`` where what happened to the lead then is erased, or is being erased."""
-        if not self._lifecycles.fence(organization_id).passes(occurred_at):
-            self._check_tombstone(organization_id, lead_id, occurred_at)
+        if self._presence.is_erased(organization_id, lead_id, occurred_at):
+            raise ErasedError
 
     def is_closed(self, organization_id: str) -> bool:
         """Whether nothing of the organisation is kept any more, not even what is refused."""
-        try:
-            self._lifecycles.check_retained(organization_id)
-        except RetentionExpiredError:
-            return True
-        return False
+        return not self._lifecycles.is_retained(organization_id)
 
     def _check_identities(self, organization_id: str, identities: Sequence[Identity], occurred_at: datetime) -> None:
         if not identities or self._lifecycles.fence(organization_id).passes(occurred_at):
             return
-        owners = set()
-        for known in self._resolver.records(organization_id, identities):
-            if known.erased_until is not None and occurred_at <= known.erased_until:
-                raise ErasedError
-            owners.add(known.lead_id)
-        for lead_id in owners - {None}:
-            self._check_tombstone(organization_id, lead_id or "", occurred_at)
-
-    def _check_tombstone(self, organization_id: str, lead_id: str, occurred_at: datetime) -> None:
-        tombstone = self._erasures.tombstone(organization_id, lead_id)
-        if tombstone is not None and tombstone.covers(occurred_at):
+        known = self._resolver.records(organization_id, identities)
+        if any(each.erased_until is not None and occurred_at <= each.erased_until for each in known):
             raise ErasedError
+        for lead_id in {each.lead_id for each in known if each.lead_id is not None}:
+            self.check_lead(organization_id, lead_id, occurred_at)

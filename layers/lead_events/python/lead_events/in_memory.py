@@ -18,6 +18,7 @@ from lead_events.ports import (
     RejectionStore,
     WorkQueue,
 )
+from lead_events.presence import Presence
 from lead_events.store import memory
 from lead_events.store.memory_erasures import InMemoryErasures
 from lead_events.store.memory_organizations import InMemoryOrganizations
@@ -43,6 +44,7 @@ def pipeline_in_memory(
     if erasures is None:
         known = organizations if isinstance(organizations, InMemoryOrganizations) else InMemoryOrganizations(claims)
         erasures = InMemoryErasures(known)
+    lifecycles = Lifecycles(organizations, clock)
     resolver = Resolver(identities or memory.InMemoryIdentities(), lambda: "in memory")
     return Pipeline(
         events=events or memory.InMemoryEvents(),
@@ -51,7 +53,7 @@ def pipeline_in_memory(
         resolver=resolver,
         rejections=rejections or memory.InMemoryRejections(),
         bus=bus or memory.InMemoryBus(),
-        admission=Admission(Lifecycles(organizations, clock), erasures, resolver),
+        admission=Admission(lifecycles, Presence(lifecycles, erasures), resolver),
         leftovers=leftovers or InMemoryQueue(),
         clock=clock,
     )

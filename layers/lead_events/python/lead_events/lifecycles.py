@@ -39,9 +39,13 @@ class Lifecycles:
 
     def check_retained(self, organization_id: str) -> None:
         """Raise ``RetentionExpiredError`` where everything of the organisation goes, or is gone."""
-        lifecycle, fence = self._found(organization_id)
-        if fence.closed or lifecycle.is_expired:
+        if not self.is_retained(organization_id):
             raise RetentionExpiredError
+
+    def is_retained(self, organization_id: str) -> bool:
+        """Whether anything of the organisation is kept."""
+        lifecycle, fence = self._found(organization_id)
+        return not fence.closed and not lifecycle.is_expired
 
     def fence(self, organization_id: str) -> Fence:
         """What the organisation's erasures keep out."""

@@ -22,9 +22,8 @@ from typing import Any, Final
 from aws_lambda_powertools.utilities.idempotency import idempotent_function
 from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyValidationError
 
-from lead_events.admission import Admission
 from lead_events.envelope import Envelope
-from lead_events.errors import ConflictError, ErasedError, InvalidError, RetentionExpiredError, UnavailableError
+from lead_events.errors import ConflictError, InvalidError, RetentionExpiredError, UnavailableError
 from lead_events.event import Outcome, OutcomeKind, check_id
 from lead_events.idempotency import Claim, ClaimPersistence, claim_id, fingerprint_of, own_errors
 from lead_events.instants import Clock
@@ -32,6 +31,7 @@ from lead_events.names import OrganizationCategory, organization_key
 from lead_events.organizations import contract
 from lead_events.organizations.state import OrganizationFact
 from lead_events.ports import ClaimStore, OrganizationStore
+from lead_events.presence import Presence
 from lead_events.strict_json import Json
 
 MAX_AHEAD: Final = timedelta(hours=24)
@@ -57,12 +57,12 @@ class Reconciler:
         *,
         organizations: OrganizationStore,
         claims: ClaimStore,
-        admission: Admission,
+        presence: Presence,
         clock: Clock,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._organizations = organizations
-        self._admission = admission
+        self._presence = presence
         self._clock = clock
         self._sleep = sleep
         self._turns = [threading.Lock() for _ in range(_STRIPES)]
@@ -81,18 +81,10 @@ class Reconciler:
         ``RetentionExpiredError`` where everything of the organisation is erased.
         """
         fact, claim = read(message, self._clock())
-        fact = replace(fact, lead_erased=self._is_of_erased(fact))
+        if fact.lead_id is not None and self._presence.is_erased(fact.organization_id, fact.lead_id, fact.time):
+            fact = replace(fact, lead_erased=True)
         kind = OutcomeKind.APPLIED if self._applied(fact, claim) else OutcomeKind.DUPLICATE
         return Outcome(kind, organization_id=fact.organization_id)
-
-    def _is_of_erased(self, fact: OrganizationFact) -> bool:
-        if fact.lead_id is None:
-            return False
-        try:
-            self._admission.check_lead(fact.organization_id, fact.lead_id, fact.time)
-        except ErasedError:
-            return True
-        return False
 
     def _applied(self, fact: OrganizationFact, claim: Claim) -> bool:
         """Whether it was new."""

@@ -113,7 +113,7 @@ def reception() -> Reception:
     from lead_events.receiving import Reception
     from lead_events.reconciling import Reconciler
 
-    reconciler = Reconciler(organizations=organizations(), claims=claims(), admission=admission(), clock=now)
+    reconciler = Reconciler(organizations=organizations(), claims=claims(), presence=presence(), clock=now)
     return Reception(pipeline(), reconciler, erasures())
 
 
@@ -121,7 +121,7 @@ def reception() -> Reception:
 def admission() -> Admission:
     from lead_events.admission import Admission
 
-    return Admission(lifecycles(), _erasure_store(), resolver())
+    return Admission(lifecycles(), presence(), resolver())
 
 
 @cache
