@@ -81,7 +81,7 @@ class House:
         self.rejections = DynamoDbRejections(self.dynamodb, self.table("rejected"), self.objects)
         self.erasures = DynamoDbErasures(self.dynamodb, self.table("erasures"), self.table("organizations"))
         self.resolver = Resolver(self.identities, lambda: "secret")
-        self.mentions = Mentions(self.resolver)
+        self.mentions = Mentions(self.resolver, self.identities)
         self.raw_objects = RawObjects(self.s3, self.bucket, self.erasures)
 
     def table(self, kind: str) -> str:
@@ -90,7 +90,6 @@ class House:
     def shelf(self, kind: str) -> Shelf:
         """A shelf by its name, with what it needs."""
         client, erasures = self.dynamodb, self.table("erasures")
-        knowing: dict[str, Any] = {"mentions": self.mentions, "identities": self.identities}
         match kind:
             case "events":
                 return Events(client, self.table("events"), self.table("claims"), erasures)
@@ -103,14 +102,21 @@ class House:
             case "objects":
                 return Objects(self.raw_objects)
             case "rejected":
-                return Rejected(client, self.table("rejected"), erasures, objects=self.raw_objects, **knowing)
+                return Rejected(
+                    client, self.table("rejected"), erasures, objects=self.raw_objects, mentions=self.mentions
+                )
             case "reprocessings":
-                return Reprocessings(client, self.table("reprocessings"), erasures, **knowing)
+                return Reprocessings(client, self.table("reprocessings"), erasures, mentions=self.mentions)
             case "organization":
                 return OrganizationState(client, self.table("organizations"), erasures)
         assert kind == "dead letters"
         return DeadLetters(
-            self.sqs, self.queues, objects=self.raw_objects, erasures=self.erasures, wait_seconds=0, **knowing
+            self.sqs,
+            self.queues,
+            objects=self.raw_objects,
+            erasures=self.erasures,
+            mentions=self.mentions,
+            wait_seconds=0,
         )
 
     def erase(self, lead_id: str | None = LEAD, owner: str = OWNER) -> Erasure:

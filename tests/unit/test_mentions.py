@@ -34,8 +34,9 @@ class Counting(Resolver):
         return super().known_as(organization_id, identities)
 
 
-RESOLVER: Final = Counting(InMemoryIdentities(), lambda: "s")
-MENTIONS: Final = Mentions(RESOLVER)
+IDENTITIES: Final = InMemoryIdentities()
+RESOLVER: Final = Counting(IDENTITIES, lambda: "s")
+MENTIONS: Final = Mentions(RESOLVER, IDENTITIES)
 
 
 def person(*identities: Identity, lead_id: str = LEAD, organization_id: str = ORGANIZATION) -> Person:

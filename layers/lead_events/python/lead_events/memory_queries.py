@@ -13,9 +13,9 @@ from lead_events.event import StoredEvent
 from lead_events.instants import END, MICROSECOND, format_instant, parse_bound
 from lead_events.memory import State
 from lead_events.ports import EventStore, MemoryStore, TimelineQuery
-from lead_events.projecting import events_of
 from lead_events.queries import invalid_parameter
 from lead_events.store.wire import item_from_wire, item_to_wire
+from lead_events.timelines import events_of
 
 MAX_EVENTS: Final = 20_000
 """Events that are folded for one answer about the past: some seconds of work."""

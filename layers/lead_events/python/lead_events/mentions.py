@@ -20,10 +20,11 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
 from lead_events import providers
-from lead_events.event import Delivery, EventDraft, Identity, IdentityKind
+from lead_events.event import Delivery, EventDraft, Identity, IdentityKind, Translation
 from lead_events.identity import DEFAULT_REGION, Resolver
 from lead_events.instants import now
 from lead_events.names import Source
+from lead_events.ports import IdentityStore
 
 _LAYERS: Final = 4
 """How deep texts are read that stand in texts: JSON in a form in JSON."""
@@ -72,8 +73,13 @@ class Person:
 class Mentions:
     """Looks for people in texts."""
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, identities: IdentityStore) -> None:
         self._resolver = resolver
+        self._identities = identities
+
+    def person(self, organization_id: str, lead_id: str) -> Person:
+        """A lead with what it is known by now."""
+        return Person(organization_id, lead_id, self._identities.keys_of_lead(organization_id, lead_id))
 
     def find(self, person: Person, text: str, source: str = "", external_event_id: str | None = None) -> bool:
         """Whether ``text``, which ``source`` wrote, is about ``person``, as it is or in the provider's translation."""
@@ -326,15 +332,17 @@ def _prefixes(source: str) -> Sequence[str]:
     return [*named, *(["web_user"] if Source.WEB in named else [])]
 
 
+def parts_of(delivery: Delivery) -> list[Translation]:
+    """What a delivery holds; nothing where it cannot be read, for it may have been given up because of that."""
+    try:
+        return list(providers.find(delivery.provider).translate(delivery))
+    except Exception:  # noqa: BLE001  # a text that was given up may be one that breaks a translation
+        return []
+
+
 def _drafts(organization_id: str, source: str, text: str, external_event_id: str | None) -> list[EventDraft]:
     """The events of a provider's delivery, as far as it can be read."""
     if source not in providers.names():
         return []
-    module = providers.find(source)
-    stored_headers = getattr(module, "stored_headers", None)
-    headers = stored_headers(external_event_id or "") if stored_headers else {}
-    delivery = Delivery(provider=source, organization_id=organization_id, body=text, received_at=now(), headers=headers)
-    try:
-        return [each for each in module.translate(delivery) if isinstance(each, EventDraft)]
-    except Exception:  # noqa: BLE001  # a text that was given up may be one that breaks a translation
-        return []
+    delivery = providers.stored_delivery(source, organization_id, text, now(), external_event_id)
+    return [each for each in parts_of(delivery) if isinstance(each, EventDraft)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Final
@@ -22,12 +22,11 @@ from lead_events.event import StoredEvent
 from lead_events.instants import Clock
 from lead_events.memory import Memory, State, Window
 from lead_events.observability import log_failure
-from lead_events.ports import Arrival, DeadLetters, EventStore, MemoryStore, Position, TimelineQuery
+from lead_events.ports import Arrival, DeadLetters, EventStore, MemoryStore, TimelineQuery
 from lead_events.presence import Presence
 from lead_events.strict_json import dumps
+from lead_events.timelines import events_of
 
-PAGE: Final = 1_000
-"""Events asked of the store at once; it gives at most 1 MB of them."""
 ATTEMPTS: Final = 10
 """Readings of one memory: another writer comes in between as often as it has another batch, or rebuilds."""
 _PAUSE_MILLISECONDS: Final = 20
@@ -267,17 +266,6 @@ class Projector:
             batch.failed.append(arrival.sequence_number)
         else:
             batch.poison += 1
-
-
-def events_of(store: EventStore, query: TimelineQuery) -> Iterator[StoredEvent]:
-    """All events of ``query``, without their raw payloads, page by page."""
-    after, more = None, True
-    while more:
-        page = store.page(query, after, PAGE)
-        yield from page.events
-        more = page.more and bool(page.events)
-        if page.events:
-            after = Position(page.events[-1].occurred_at, page.events[-1].event_id)
 
 
 def _applied(

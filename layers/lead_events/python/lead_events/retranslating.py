@@ -1,21 +1,21 @@
 """What would an event be, if it were translated today? For each stored raw payload of a provider; nothing is changed.
 
-The stored text is all there is: of a delivery's headers only what the external id tells is left (``stored_headers`` of the
-provider's module). An event is compared with the translation of the same external id, or with the only one there is.
+The stored text is all there is (``providers.stored_delivery``). An event is compared with the translation of the same
+external id, or with the only one there is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from lead_events import catalogue, enrichment, providers
 from lead_events.errors import RejectedError
-from lead_events.event import Delivery, EventDraft, StoredEvent
+from lead_events.event import EventDraft, StoredEvent
 from lead_events.jobs import MAX_SAMPLES, Difference, LeadResult, bounded
-from lead_events.ports import EventStore, Position, TimelineQuery
+from lead_events.ports import EventStore, TimelineQuery
 from lead_events.strict_json import Json
+from lead_events.timelines import events_of
 
 _PAGE: Final = 100
 
@@ -30,7 +30,8 @@ class Retranslation:
         """Compare; ``events`` counts those that a provider's text is stored of."""
         translated = changed = 0
         differences: list[Difference] = []
-        for event in self._all(organization_id, lead_id):
+        query = TimelineQuery(organization_id=organization_id, lead_id=lead_id)
+        for event in events_of(self._events, query, _PAGE, raw=True):
             if event.raw_payload is None or event.source not in providers.names():
                 continue
             translated += 1
@@ -39,15 +40,6 @@ class Retranslation:
                 if len(differences) < MAX_SAMPLES:
                     differences.append(Difference(organization_id, lead_id, event.event_id, fields))
         return LeadResult(translated, changed, differences)
-
-    def _all(self, organization_id: str, lead_id: str) -> Iterator[StoredEvent]:
-        query = TimelineQuery(organization_id=organization_id, lead_id=lead_id)
-        after, more = None, True
-        while more:
-            page = self._events.page(query, after, _PAGE, raw=True)
-            yield from page.events
-            after = Position(page.events[-1].occurred_at, page.events[-1].event_id) if page.events else after
-            more = page.more
 
 
 def differing_fields(event: StoredEvent) -> dict[str, Any]:
@@ -72,15 +64,10 @@ def differing_fields(event: StoredEvent) -> dict[str, Any]:
 
 def _translated(event: StoredEvent) -> EventDraft | None:
     """The event of today's translation that stands for ``event``, in the form that is compared with it."""
-    module = providers.find(event.source)
-    delivery = Delivery(
-        provider=event.source,
-        organization_id=event.organization_id,
-        body=event.raw_payload or "",
-        received_at=event.received_at,
-        headers=_headers(module, event.external_event_id),
+    delivery = providers.stored_delivery(
+        event.source, event.organization_id, event.raw_payload or "", event.received_at, event.external_event_id
     )
-    translations = module.translate(delivery)
+    translations = providers.find(event.source).translate(delivery)
     drafts = [each for each in translations if isinstance(each, EventDraft)]
     same = [each for each in drafts if each.external_event_id == event.external_event_id]
     chosen = same or (drafts if len(drafts) == 1 else [])
@@ -104,11 +91,6 @@ def _enriched(draft: EventDraft) -> EventDraft:
 def _retold(draft: EventDraft) -> EventDraft | None:
     fact = draft.shared_fact
     return None if fact is None else replace(draft, event_type=fact.event_type, payload=fact.payload)
-
-
-def _headers(module: object, external_event_id: str | None) -> Mapping[str, str]:
-    stored_headers = getattr(module, "stored_headers", None)
-    return stored_headers(external_event_id or "") if stored_headers else {}
 
 
 def _payload(payload: Json) -> dict[str, Json]:

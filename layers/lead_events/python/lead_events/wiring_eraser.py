@@ -32,7 +32,7 @@ def build(
 ) -> Eraser:
     """The eraser, with the settings of its function."""
     tables, dynamodb, receipts = settings.StoreSettings.read(), client("dynamodb"), settings.erasures_table()
-    mentions = Mentions(resolver)
+    mentions = Mentions(resolver, identities)
     bucket = RawObjects(client("s3"), settings.raw_bucket(), erasures)
     events = Events(dynamodb, tables.events_table, tables.claims_table, receipts)
     known = Identities(dynamodb, tables.identities_table, receipts)
@@ -45,16 +45,14 @@ def build(
             receipts,
             objects=bucket,
             mentions=mentions,
-            identities=identities,
         ),
-        Reprocessings(dynamodb, settings.reprocessings_table(), receipts, mentions=mentions, identities=identities),
+        Reprocessings(dynamodb, settings.reprocessings_table(), receipts, mentions=mentions),
         OrganizationState(dynamodb, settings.organizations_table(), receipts),
         DeadLetters(
             client("sqs"),
             settings.dead_letter_urls(),
             objects=bucket,
             mentions=mentions,
-            identities=identities,
             erasures=erasures,
         ),
     ]

@@ -46,3 +46,20 @@ def find(name: str) -> Provider:
     if not re.fullmatch(r"[a-z0-9_]{1,40}", name, re.ASCII) or name not in names():
         raise NotFoundError
     return cast("Provider", import_module(f"{__name__}.{name}"))
+
+
+def stored_delivery(
+    provider: str, organization_id: str, text: str, received_at: datetime, external_event_id: str | None
+) -> Delivery:
+    """A delivery of which only its text is left, and of its headers what the external id of its event tells.
+
+    A provider whose translation reads headers has a ``stored_headers`` for that.
+    """
+    stored_headers = getattr(find(provider), "stored_headers", None)
+    return Delivery(
+        provider=provider,
+        organization_id=organization_id,
+        body=text,
+        received_at=received_at,
+        headers=stored_headers(external_event_id or "") if stored_headers else {},
+    )

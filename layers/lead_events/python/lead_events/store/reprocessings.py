@@ -41,14 +41,14 @@ class DynamoDbReprocessings:
         owner = job.scope.owner
         items = [_job_item(job), *(_segment_item(owner, job.job_id, each) for each in segments)]
         lock: dict[str, Any] = {
-            "Item": item_to_wire(_key(owner, _lock(job.scope)) | {"holder": job.job_id}),
+            "Item": item_to_wire(_key(owner, lock_id(job.scope)) | {"holder": job.job_id}),
             "ConditionExpression": "attribute_not_exists(holder) OR holder = :mine",  # ours: the same call, sent again
             "ExpressionAttributeValues": {":mine": {"S": job.job_id}},
         }
         puts = [lock, *({"Item": item_to_wire(item)} for item in items)]
         if self._transact([{"Put": {"TableName": self._table, **put}} for put in puts]):
             return None
-        held = self._get(owner, _lock(job.scope))
+        held = self._get(owner, lock_id(job.scope))
         if held is None or "holder" not in held:
             raise UnavailableError("DynamoDB did not start a reprocessing.")
         return str(held["holder"])
@@ -63,11 +63,11 @@ class DynamoDbReprocessings:
         return JobPage(jobs, jobs[-1].job_id if more and jobs else None)
 
     def segment(self, job: Job, number: int) -> Segment | None:
-        found = self._get(job.scope.owner, _segment_id(job.job_id, number))
+        found = self._get(job.scope.owner, segment_id(job.job_id, number))
         return None if found is None else _segment(found)
 
     def segments(self, job: Job) -> list[Segment]:
-        prefix = _segment_id(job.job_id)
+        prefix = segment_id(job.job_id)
         found: list[Item] = []
         after, more = None, True
         while more:
@@ -87,7 +87,7 @@ class DynamoDbReprocessings:
         }
         free: dict[str, Any] = {
             "TableName": self._table,
-            "Key": item_to_wire(_key(job.scope.owner, _lock(job.scope))),
+            "Key": item_to_wire(_key(job.scope.owner, lock_id(job.scope))),
             "UpdateExpression": "REMOVE holder",
             "ConditionExpression": "holder = :mine",
             "ExpressionAttributeValues": {":mine": {"S": job.job_id}},
@@ -157,11 +157,13 @@ def _key(owner: str, sort_key: str) -> Item:
     return {ReprocessingAttribute.SCOPE: owner, ReprocessingAttribute.JOB_ID: sort_key}
 
 
-def _lock(scope: Scope) -> str:
+def lock_id(scope: Scope) -> str:
+    """Sort key of what says which job of a scope is open."""
     return f"running#{scope.lead_id or ''}"
 
 
-def _segment_id(job_id: str, number: int | None = None) -> str:
+def segment_id(job_id: str, number: int | None = None) -> str:
+    """Sort key of a segment of a job; without a number what those of all begin with."""
     return f"segment#{job_id}#" + ("" if number is None else f"{number:04d}")
 
 
@@ -207,7 +209,7 @@ def _job(item: Mapping[str, Any]) -> Job:
 
 def _segment_item(owner: str, job_id: str, segment: Segment) -> Item:
     tally = segment.tally
-    return _key(owner, _segment_id(job_id, segment.number)) | {
+    return _key(owner, segment_id(job_id, segment.number)) | {
         "number": segment.number,
         "slices": segment.slices,
         "position": list(segment.position) if segment.position else None,

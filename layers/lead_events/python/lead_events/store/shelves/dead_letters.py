@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lead_events.aws_errors import translated
 from lead_events.erasure import Erasure, Store
-from lead_events.mentions import Mentions, Person
-from lead_events.ports import ErasureStore, IdentityStore
+from lead_events.mentions import Mentions
+from lead_events.ports import ErasureStore
 from lead_events.store.shelves.letters import Letters
 from lead_events.store.shelves.objects import RawObjects
 from lead_events.store.shelves.tables import lead_of
@@ -38,7 +38,6 @@ class DeadLetters:
         *,
         objects: RawObjects,
         mentions: Mentions,
-        identities: IdentityStore,
         erasures: ErasureStore,
         wait_seconds: int = 1,
     ) -> None:
@@ -47,7 +46,7 @@ class DeadLetters:
         self._urls = urls
         self._objects = objects
         self._letters = Letters(objects, mentions)
-        self._identities = identities
+        self._mentions = mentions
         self._erasures = erasures
         self._wait_seconds = wait_seconds
 
@@ -69,7 +68,7 @@ class DeadLetters:
     def _look_through(self, url: str, erasure: Erasure, held: dict[str, str]) -> bool:
         """Receive and judge; whether there may be more. ``held`` are the handles of what was received and is still there."""
         owner, lead_id = erasure.organization_id, lead_of(erasure)
-        person = None if lead_id is None else Person(owner, lead_id, self._identities.keys_of_lead(owner, lead_id))
+        person = None if lead_id is None else self._mentions.person(owner, lead_id)
         characters = 0
         for _ in range(_RECEIVES):
             if characters >= _CHARACTERS:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from lead_events import providers, webhook_message
+from lead_events import webhook_message
 from lead_events.envelope import Envelope, read_message
 from lead_events.erasure import Erasure
 from lead_events.errors import ObjectMissingError, RejectedError
-from lead_events.event import Delivery, EventDraft, Translation
+from lead_events.event import Delivery, EventDraft
 from lead_events.instants import now
-from lead_events.mentions import Mentions, Person, leaves
+from lead_events.mentions import Mentions, Person, leaves, parts_of
 from lead_events.names import lead_key, organization_key
 from lead_events.organizations import contract
 from lead_events.ports import ObjectStore
@@ -86,7 +86,7 @@ class Letters:
 
     def _is_of_delivery(self, delivery: Delivery, person: Person) -> bool:
         """Whether each part is the person's; of one that cannot be taken apart, whether it is about the person at all."""
-        parts = _parts(delivery)
+        parts = parts_of(delivery)
         if any(isinstance(each, EventDraft) for each in parts):
             return all(isinstance(each, EventDraft) and self._is_of_part(each, delivery, person) for each in parts)
         return delivery.lead_id == person.lead_id or self._mentions.find(person, delivery.body, delivery.provider)
@@ -97,13 +97,6 @@ class Letters:
         # Whoever is named by id is whom the event is of; else it is the person's if it mentions the person anywhere.
         text = part.raw_payload or delivery.body
         return part.lead_id is None and self._mentions.find(person, text, delivery.provider)
-
-
-def _parts(delivery: Delivery) -> list[Translation]:
-    try:
-        return list(providers.find(delivery.provider).translate(delivery))
-    except Exception:  # noqa: BLE001  # it may lie here because it breaks its translation
-        return []
 
 
 def _is_of_key(key: str, erasure: Erasure) -> bool:

@@ -11,7 +11,6 @@ from lead_events.errors import ObjectMissingError
 from lead_events.instants import format_instant, now
 from lead_events.mentions import Mentions, Person
 from lead_events.names import RejectionAttribute
-from lead_events.ports import IdentityStore
 from lead_events.raw_payload import RawReference
 from lead_events.store.items import Item, raw_form
 from lead_events.store.shelves.objects import RawObjects
@@ -45,12 +44,10 @@ class Rejected:
         *,
         objects: RawObjects,
         mentions: Mentions,
-        identities: IdentityStore,
     ) -> None:
         self._table = Table(client, table_name, _KEY, erasures_table)
         self._objects = objects
         self._mentions = mentions
-        self._identities = identities
 
     def clear(self, erasure: Erasure, position: str | None) -> str | None:
         owner = erasure.organization_id
@@ -58,7 +55,7 @@ class Rejected:
         if lead_id is None:  # its texts outside the table go with the other objects
             return self._table.clear_partition(erasure, Store.REJECTED_EVENTS, owner, position)
         items, after = self._table.query(owner, position, attributes=_READ, Limit=_PAGE)
-        person = Person(owner, lead_id, self._identities.keys_of_lead(owner, lead_id))
+        person = self._mentions.person(owner, lead_id)
         characters = 0
         for item in items:
             if characters >= _CHARACTERS:

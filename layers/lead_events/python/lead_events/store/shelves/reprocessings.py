@@ -11,8 +11,8 @@ from lead_events.erasure import Erasure, Store
 from lead_events.jobs import Scope, Status
 from lead_events.mentions import Mentions, Person
 from lead_events.names import ReprocessingAttribute, organization_key
-from lead_events.ports import IdentityStore
 from lead_events.store.items import Item
+from lead_events.store.reprocessings import lock_id, segment_id
 from lead_events.store.shelves.tables import AGAIN, Table, lead_of, position_at
 from lead_events.store.wire import item_to_wire
 from lead_events.strict_json import dumps
@@ -37,11 +37,9 @@ class Reprocessings:
         erasures_table: str,
         *,
         mentions: Mentions,
-        identities: IdentityStore,
     ) -> None:
         self._table = Table(client, table_name, _KEY, erasures_table)
         self._mentions = mentions
-        self._identities = identities
 
     def clear(self, erasure: Erasure, position: str | None) -> str | None:
         """The organisation's partition first, then the one of the jobs over everything."""
@@ -60,7 +58,7 @@ class Reprocessings:
     def _clear_page(self, erasure: Erasure, owner: str, behind: str | None) -> str | None:
         """Take what a page of the partition has of the lead or the organisation; where to go on."""
         items, after = self._table.query(owner, behind, attributes=_READ, Limit=_PAGE)
-        noted = _Noted(erasure, self._mentions, self._identities)
+        noted = _Noted(erasure, self._mentions)
         for item in items:
             if erasure.lead_id is not None and self._is_of_lead(item, owner, erasure.lead_id):
                 done = self._delete(erasure, item)
@@ -74,11 +72,12 @@ class Reprocessings:
     def _is_of_lead(self, item: Item, owner: str, lead_id: str) -> bool:
         """Whether it is a job of the lead alone, or the lock of those."""
         name: str = item[ReprocessingAttribute.JOB_ID]
-        return owner != Scope().owner and (item.get("leadId") == lead_id or name == f"running#{lead_id}")
+        of_lead = item.get("leadId") == lead_id or name == lock_id(Scope(lead_id=lead_id))
+        return of_lead and owner != Scope().owner
 
     def _delete(self, erasure: Erasure, item: Item) -> bool:
         """Delete a job with its segments, or a lock."""
-        prefix = f"segment#{item[ReprocessingAttribute.JOB_ID]}#"
+        prefix = segment_id(item[ReprocessingAttribute.JOB_ID])
         segments, _ = self._table.query(item[ReprocessingAttribute.SCOPE], begins=prefix, Limit=_SEGMENTS)
         actions = [self._table.deletion(each) for each in (*segments, item)]
         return self._table.take(erasure, {Store.REPROCESSINGS: len(actions)}, actions)
@@ -115,11 +114,10 @@ class Reprocessings:
 class _Noted:
     """What segments may have noted of those who are erased."""
 
-    def __init__(self, erasure: Erasure, mentions: Mentions, identities: IdentityStore) -> None:
+    def __init__(self, erasure: Erasure, mentions: Mentions) -> None:
         self._owner = erasure.organization_id
         self._lead_id = erasure.lead_id
         self._mentions = mentions
-        self._identities = identities
         self._person: Person | None = None
 
     def names(self, entry: list[Any]) -> bool:
@@ -136,6 +134,5 @@ class _Noted:
 
     def _known(self, lead_id: str) -> Person:
         if self._person is None:
-            keys = self._identities.keys_of_lead(self._owner, lead_id)
-            self._person = Person(self._owner, lead_id, keys)
+            self._person = self._mentions.person(self._owner, lead_id)
         return self._person
