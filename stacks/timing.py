@@ -7,7 +7,8 @@ from typing import Final, Self
 
 from aws_cdk import Duration
 
-from stacks.constructs.ingest_queue import MAX_RECEIVES, visibility_timeout
+from stacks.constructs.ingest_queue import BATCHING_WINDOW
+from stacks.constructs.service_queue import MAX_RECEIVES, visibility_timeout
 from stacks.settings import Settings
 
 LIFECYCLE_CACHE: Final = Duration.seconds(30)
@@ -64,6 +65,6 @@ def _quiet(ingest: Duration, stream: Duration, reprocessor: Duration) -> Duratio
     with a life cycle from its cache and runs as long as it may. What was given up is in a dead-letter queue, where the
     erasure looks.
     """
-    deliveries = MAX_RECEIVES * visibility_timeout(ingest).to_seconds()
+    deliveries = MAX_RECEIVES * visibility_timeout(ingest, BATCHING_WINDOW).to_seconds()
     running = max(stream.to_seconds(), reprocessor.to_seconds()) + LIFECYCLE_CACHE.to_seconds()
     return Duration.seconds(max(deliveries, running) + QUIET_MARGIN.to_seconds())

@@ -13,8 +13,8 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from lead_events.names import OWN_EVENT_SOURCE, OrganizationCategory
-from stacks.constructs.ingest_queue import DLQ_RETENTION, ServiceQueue
 from stacks.constructs.nag import exempt
+from stacks.constructs.service_queue import DLQ_RETENTION, ServiceQueue
 
 ARCHIVE_RETENTION: Final = Duration.days(35)
 """As long as the tables' backups: EventBridge removes no single events, so what an erasure cannot reach is gone by then."""

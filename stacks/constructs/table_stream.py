@@ -12,8 +12,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
 from constructs import Construct
 
-from stacks.constructs.ingest_queue import DLQ_RETENTION, ServiceQueue
 from stacks.constructs.nag import exempt
+from stacks.constructs.service_queue import DLQ_RETENTION, ServiceQueue
 
 BATCH_SIZE: Final = 100
 BATCHING_WINDOW: Final = Duration.seconds(1)
