@@ -32,6 +32,9 @@ from lead_events.names import (
     ids_of,
 )
 from lead_events.organizations.state import only_lifecycle
+from lead_events.store.dynamodb import claim_tombstone
+from lead_events.store.erasures import OF_LEAD, OF_ORGANIZATION
+from lead_events.store.identities import identity_tombstone
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.service_resource import Table
@@ -74,10 +77,10 @@ class Erased:
         running: dict[str, set[str]] = {}
         for item in _items(erasures):
             organization_id, key = item[ErasureAttribute.ORGANIZATION_ID], item[ErasureAttribute.ERASURE_ID]
-            if key == "organization":
+            if key == OF_ORGANIZATION:
                 organizations.add(organization_id)
-            elif key.startswith("lead#"):
-                leads[organization_id, key.removeprefix("lead#")] = item.get("until", _RUNNING)
+            elif key.startswith(OF_LEAD):
+                leads[organization_id, key.removeprefix(OF_LEAD)] = item.get("until", _RUNNING)
                 if "until" not in item:
                     running.setdefault(organization_id, set()).add(item["holder"])
         return cls(frozenset(organizations), leads, running)
@@ -166,9 +169,9 @@ def _happened(item: Item) -> str:
 def _remains(item: Item, until: str) -> Item | None:
     """What keeps the erased out in the place of an item, as an erasure leaves it."""
     if (identity := IdentityAttribute.IDENTITY_ID) in item:
-        return {identity: item[identity], IdentityAttribute.ERASED_UNTIL: until}
+        return identity_tombstone(item[identity], until)
     if (claim := ClaimAttribute.CLAIM_ID) in item:
-        return {claim: item[claim], ClaimAttribute.ERASED_AT: format_instant(now())}
+        return claim_tombstone(item[claim], now())
     return None
 
 

@@ -7,7 +7,7 @@ Both are written by conditional puts alone. A failed condition brings the item t
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events.aws_errors import translated
@@ -188,6 +188,11 @@ def claim_item(claim: Claim) -> Item:
         ClaimAttribute.OCCURRED_AT_ID: claim.occurred_at_id,
         ClaimAttribute.FINGERPRINT: claim.fingerprint,
     }
+
+
+def claim_tombstone(claim_id: str, erased_at: datetime) -> Item:
+    """What stays of a claim whose event was erased."""
+    return {ClaimAttribute.CLAIM_ID: claim_id, ClaimAttribute.ERASED_AT: format_instant(erased_at)}
 
 
 def _claim_of(item: Item) -> Claim:

@@ -28,7 +28,10 @@ LOOKED_AT_LONGER: Final = timedelta(seconds=60)
 
 FIRST_ID: Final = "era_"
 _LAST_ID: Final = "era_~"
-_OF_ORGANIZATION: Final = "organization"
+OF_ORGANIZATION: Final = "organization"
+"""Sort key of what says which erasure is the organisation's own."""
+OF_LEAD: Final = "lead#"
+"""What the sort keys of leads' tombstones begin with; their hashes follow."""
 _PROGRESS: Final = ("slices", "stage", "position", "walkStartedAt", "until")
 _ATTEMPTS: Final = 5
 
@@ -275,12 +278,12 @@ def _key(organization_id: str, sort_key: str) -> Item:
 
 
 def _holder_key(erasure: Erasure) -> Item:
-    sort_key = _OF_ORGANIZATION if erasure.lead_hash is None else _of_lead(erasure.lead_hash)
+    sort_key = OF_ORGANIZATION if erasure.lead_hash is None else _of_lead(erasure.lead_hash)
     return _key(erasure.organization_id, sort_key)
 
 
 def _of_lead(lead_hash: str) -> str:
-    return f"lead#{lead_hash}"
+    return f"{OF_LEAD}{lead_hash}"
 
 
 def _runs(erasure: Erasure) -> bool:

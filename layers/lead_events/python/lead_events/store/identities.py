@@ -136,6 +136,11 @@ def _record(item: Item) -> IdentityRecord:
     )
 
 
+def identity_tombstone(identity_id: str, erased_until: str) -> Item:
+    """What stays of an identity whose person was erased, until it is somebody's again."""
+    return {IdentityAttribute.IDENTITY_ID: identity_id, IdentityAttribute.ERASED_UNTIL: erased_until}
+
+
 def _known(item: Item) -> KnownIdentity:
     kind, since = item[IdentityAttribute.KIND], item[IdentityAttribute.SINCE]
     return KnownIdentity(IdentityKind(kind), parse_instant(since, IdentityAttribute.SINCE))

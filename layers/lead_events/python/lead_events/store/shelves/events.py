@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lead_events.erasure import Erasure, Store
 from lead_events.idempotency import claim_id
-from lead_events.instants import format_instant, now
+from lead_events.instants import now
 from lead_events.names import Attribute, ClaimAttribute, lead_key, organization_key
+from lead_events.store.dynamodb import claim_tombstone
 from lead_events.store.items import Item
 from lead_events.store.shelves.tables import AGAIN, AT_ONCE, Table, lead_of
 from lead_events.store.wire import item_to_wire
@@ -35,7 +37,7 @@ class Events:
         if not items:
             return after
         claims = dict.fromkeys(each for item in items if (each := _claim_of(erasure.organization_id, item)))
-        erased_at = format_instant(now())
+        erased_at = now()
         actions = [
             *map(self._table.deletion, items),
             *(self._tombstone(each, erased_at) for each in claims),
@@ -43,9 +45,8 @@ class Events:
         counts = {Store.EVENTS: len(items)} | ({Store.CLAIMS: len(claims)} if claims else {})
         return after if self._table.take(erasure, counts, actions) else position or AGAIN
 
-    def _tombstone(self, claim: str, erased_at: str) -> dict[str, Any]:
-        item: Item = {ClaimAttribute.CLAIM_ID: claim, ClaimAttribute.ERASED_AT: erased_at}
-        return {"Put": {"TableName": self._claims_table, "Item": item_to_wire(item)}}
+    def _tombstone(self, claim: str, erased_at: datetime) -> dict[str, Any]:
+        return {"Put": {"TableName": self._claims_table, "Item": item_to_wire(claim_tombstone(claim, erased_at))}}
 
 
 class Claims:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lead_events.erasure import Erasure, Store
 from lead_events.instants import format_instant
 from lead_events.names import IdentityAttribute, Index, lead_key, organization_key
-from lead_events.store.items import Item
+from lead_events.store.identities import identity_tombstone
 from lead_events.store.shelves.tables import AGAIN, AT_ONCE, Table, lead_of
 from lead_events.store.transactions import CONTENDED, FAILED
 from lead_events.store.wire import item_from_wire, item_to_wire
@@ -56,11 +56,10 @@ class Identities:
 
     def _tombstone(self, key: str, lead: str, until: str) -> dict[str, Any]:
         """Replace an identity that points at the lead, unless the person was erased with a later end before."""
-        item: Item = {IdentityAttribute.IDENTITY_ID: key, IdentityAttribute.ERASED_UNTIL: until}
         return {
             "Put": {
                 "TableName": self._table.name,
-                "Item": item_to_wire(item),
+                "Item": item_to_wire(identity_tombstone(key, until)),
                 "ConditionExpression": "#lead = :lead AND (attribute_not_exists(#until) OR #until <= :until)",
                 "ExpressionAttributeNames": {
                     "#lead": IdentityAttribute.LEAD_ORGANIZATION_ID,
