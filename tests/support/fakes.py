@@ -18,20 +18,19 @@ from lead_events.store.memory import (
     InMemoryObjects,
     InMemoryRejections,
 )
+from lead_events.store.memory_queue import InMemoryQueue
 from tests.support.clock import FakeClock
 
 
-class FakeQueue:
+class FakeQueue(InMemoryQueue):
     """Keeps what is sent; ``fail`` makes it unreachable."""
 
-    def __init__(self) -> None:
-        self.sent: list[str] = []
-        self.fail = False
+    fail = False
 
-    def send(self, message: str) -> None:
+    def send(self, message: str, delay_seconds: int = 0) -> None:
         if self.fail:
             raise UnavailableError("SQS did not answer.")
-        self.sent.append(message)
+        super().send(message, delay_seconds)
 
 
 class FakeWebhookSecrets:

@@ -16,6 +16,7 @@ from lead_events.reprocessing import Message, Reprocessor
 from lead_events.reprocessings import Reprocessings
 from lead_events.store.memory import InMemoryEvents
 from lead_events.store.memory_jobs import InMemoryLeads, InMemoryReprocessings
+from lead_events.store.memory_queue import InMemoryQueue
 from tests.support.builders import stored_event
 from tests.support.clock import FakeClock
 from tests.support.fakes import CrashPoints, secret
@@ -32,18 +33,16 @@ class Inline(Executor):
         return future
 
 
-class Messages:
-    """A queue: messages wait in ``sent``, with the seconds that they were delayed."""
+class Messages(InMemoryQueue):
+    """A queue whose sender may be killed before or after a message is on it."""
 
     def __init__(self, points: CrashPoints | None = None) -> None:
-        self.sent: list[str] = []
-        self.delays: list[int] = []
+        super().__init__()
         self._points = points or CrashPoints()
 
     def send(self, message: str, delay_seconds: int = 0) -> None:
         self._points.pass_or_die()
-        self.sent.append(message)
-        self.delays.append(delay_seconds)
+        super().send(message, delay_seconds)
         self._points.pass_or_die()
 
 
