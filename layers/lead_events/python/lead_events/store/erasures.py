@@ -122,21 +122,14 @@ class DynamoDbErasures:
 
     def _hold(self, erasure: Erasure) -> dict[str, Any]:
         """Let nobody else erase the same; of a lead, make its tombstone cover whatever happens from now on."""
-        if not erasure.of_lead:
-            return {
-                "Put": {
-                    "TableName": self._table,
-                    "Item": item_to_wire(_holder_key(erasure) | {"holder": erasure.erasure_id}),
-                    "ConditionExpression": "attribute_not_exists(#holder)",
-                    "ExpressionAttributeNames": {"#holder": "holder"},
-                }
-            }
+        free = "attribute_not_exists(#holder)"
         return {
             "Update": {
                 "TableName": self._table,
                 "Key": item_to_wire(_holder_key(erasure)),
                 "UpdateExpression": "SET #holder = :mine REMOVE #until",
-                "ConditionExpression": "attribute_not_exists(#holder) OR attribute_exists(#until)",
+                # Behind an erasure of a lead that has ended there may be another; of an organisation there is only one, ever.
+                "ConditionExpression": f"{free} OR attribute_exists(#until)" if erasure.of_lead else free,
                 "ExpressionAttributeNames": {"#holder": "holder", "#until": "until"},
                 "ExpressionAttributeValues": {":mine": {"S": erasure.erasure_id}},
             }
