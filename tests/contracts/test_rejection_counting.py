@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -37,6 +38,18 @@ def test_twenty_five_deliveries_of_one_at_once_are_one_rejection_that_counts_the
     found = rejections.get(ORGANIZATION, rejected_id, raw=True)
     assert found is not None
     assert (found.deliveries, found.raw_payload) == (25, "{}")
+    assert (found.seen_at, found.last_seen_at) == (START, START + timedelta(seconds=24))
+
+
+@pytest.mark.parametrize("order", sorted(set(permutations([0, 1, 1, 2]))))
+def test_deliveries_that_overtake_one_another_are_first_and_last_seen_when_they_were(
+    rejections: RejectionStore, order: tuple[int, ...]
+) -> None:
+    for seconds in order:
+        rejected_id = rejections.keep(rejection(seen_at=START + timedelta(seconds=seconds)))
+    [found] = rejections.page(ORGANIZATION, None, 10).rejections
+    assert (found.rejected_event_id, found.deliveries) == (rejected_id, 4)
+    assert (found.seen_at, found.last_seen_at) == (START, START + timedelta(seconds=2))
 
 
 @pytest.mark.parametrize("size", [0, 1, 1_000, 16_384, 16_385, 40_000, 400_000, 900_000])

@@ -171,6 +171,7 @@ class RejectionStore(Protocol):
     def keep(self, rejection: Rejection) -> str:
         """Keep a rejection and give back its id; the same delivery again only counts one more. Never loses the raw text.
 
+        First and last seen are the earliest and the latest of all its deliveries, in whatever order they are kept.
         One that was erased stays so: nothing is kept of it again.
         """
         ...

@@ -183,7 +183,12 @@ class InMemoryRejections:
                 first = mine | {"rejected_event_id": rejected_id, "last_seen_at": rejection.seen_at, "deliveries": 1}
                 self._kept[key] = StoredRejection(**first)
             else:
-                self._kept[key] = replace(known, last_seen_at=rejection.seen_at, deliveries=known.deliveries + 1)
+                self._kept[key] = replace(
+                    known,
+                    seen_at=min(known.seen_at, rejection.seen_at),
+                    last_seen_at=max(known.last_seen_at, rejection.seen_at),
+                    deliveries=known.deliveries + 1,
+                )
         return rejected_id
 
     def get(self, organization_id: str, rejected_event_id: str, *, raw: bool = False) -> StoredRejection | None:

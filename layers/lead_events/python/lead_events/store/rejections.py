@@ -1,12 +1,12 @@
 """Rejected deliveries in DynamoDB, raw text included.
 
-Of an erased one the key stays, so that no redelivery brings it back.
+Of an erased one the key stays, so that no redelivery brings it back. Two deliveries of one may be written in either order,
+whichever was seen first: what is shown as first and last seen never depends on it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from lead_events.aws_errors import translated
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _OTHER_BYTES: Final = 600
+_FIRST: Final = RejectionAttribute.FIRST_SEEN_AT
+_LAST: Final = RejectionAttribute.LAST_SEEN_AT
+_ERASED: Final = RejectionAttribute.ERASED_AT
 
 
 class DynamoDbRejections:
@@ -56,24 +59,40 @@ class DynamoDbRejections:
             RejectionAttribute.FIRST_SEEN_AT: seen_at,
         }
         first = {name: value for name, value in first.items() if value is not None}
-        names = {f"#f{index}": str(name) for index, name in enumerate(first)} | {
-            "#last": RejectionAttribute.LAST_SEEN_AT,
-            "#count": RejectionAttribute.DELIVERIES,
-            "#erased": RejectionAttribute.ERASED_AT,
-        }
-        values = {f":f{index}": value for index, value in enumerate(first.values())} | {":last": seen_at, ":one": 1}
-        sets = ", ".join(f"#f{index} = if_not_exists(#f{index}, :f{index})" for index in range(len(first)))
-        erased = self._client.exceptions.ConditionalCheckFailedException
-        with translated("DynamoDB"), suppress(erased):  # and it stays so
-            self._client.update_item(
-                TableName=self._table,
-                Key=item_to_wire(_key(rejection.organization_id, rejected_id)),
-                UpdateExpression=f"SET {sets}, #last = :last ADD #count :one",
-                ConditionExpression="attribute_not_exists(#erased)",
-                ExpressionAttributeNames=names,
-                ExpressionAttributeValues=item_to_wire(values),
-            )
+        self._count(item_to_wire(_key(rejection.organization_id, rejected_id)), first, seen_at)
         return rejected_id
+
+    def _count(self, key: dict[str, Any], first: Item, seen_at: str) -> None:
+        """One delivery more, with all of ``first`` if it is the first to arrive. Nothing at all of an erased one.
+
+        Most were seen after all that arrived. One that was overtaken was seen before all, or between them. ``lastSeenAt``
+        only grows and ``firstSeenAt`` only falls: a condition that did not hold does not hold later either.
+        """
+        named = {f"#f{index}": str(name) for index, name in enumerate(first)}
+        values = {f":f{index}": value for index, value in enumerate(first.values())}
+        sets = ", ".join(f"#f{index} = if_not_exists(#f{index}, :f{index})" for index in range(len(first)))
+        newest = f"attribute_not_exists({_ERASED}) AND (attribute_not_exists({_LAST}) OR {_LAST} <= :seen)"
+        seen = {":seen": seen_at}
+        _ = (
+            self._add(key, f"SET {sets}, {_LAST} = :seen ADD #count :one", newest, values | seen, named)
+            or self._add(key, f"SET {_FIRST} = :seen ADD #count :one", f"{_FIRST} > :seen", seen, {})
+            or self._add(key, "ADD #count :one", f"attribute_exists({_FIRST})", {}, {})
+        )
+
+    def _add(self, key: dict[str, Any], update: str, condition: str, values: Item, names: dict[str, str]) -> bool:
+        with translated("DynamoDB"):
+            try:
+                self._client.update_item(
+                    TableName=self._table,
+                    Key=key,
+                    UpdateExpression=update,
+                    ConditionExpression=condition,
+                    ExpressionAttributeNames=names | {"#count": RejectionAttribute.DELIVERIES},
+                    ExpressionAttributeValues=item_to_wire(values | {":one": 1}),
+                )
+            except self._client.exceptions.ConditionalCheckFailedException:
+                return False
+        return True
 
     def _is_erased(self, organization_id: str, rejected_id: str) -> bool:
         with translated("DynamoDB"):
