@@ -11,11 +11,19 @@ from constructs import Construct
 from lead_events.names import OrganizationCategory
 from stacks.constructs.event_bus import EventBus
 from stacks.constructs.ingest_queue import IngestQueue
-from stacks.constructs.organization_queue import OrganizationQueue
 from stacks.constructs.table_stream import StreamConsumer
 from stacks.constructs.work_queue import WorkQueue
 from stacks.settings import Settings
 from stacks.timing import Timing
+
+INGEST_CONCURRENCY: Final = 20
+"""Batches at once."""
+
+CATEGORY_CONCURRENCY: Final = 5
+"""Of one category: events of one organisation only wait for each other."""
+
+LOCAL_CONCURRENCY: Final = 3
+"""Each is a process on somebody's machine, and many that start at once run into their time-outs."""
 
 REPROCESSING_CONCURRENCY: Final = 10
 """A rebuild leaves the tables' capacity to live traffic."""
@@ -33,14 +41,16 @@ class Messaging:
             stack,
             "IngestQueue",
             function_timeout=timing.ingest,
+            max_concurrency=LOCAL_CONCURRENCY if local else INGEST_CONCURRENCY,
             senders=settings.sender_accounts,
             require_tls=not local,
         )
         self.category_queues = {
-            category: OrganizationQueue(
+            category: IngestQueue(
                 stack,
                 f"{category.capitalize()}Queue",
                 function_timeout=timing.ingest,
+                max_concurrency=LOCAL_CONCURRENCY if local else CATEGORY_CONCURRENCY,
                 senders=settings.sender_accounts,
                 require_tls=not local,
             )

@@ -17,8 +17,8 @@ LIFECYCLE_CACHE: Final = Duration.seconds(30)
 QUIET_MARGIN: Final = Duration.seconds(120)
 """For clocks that differ, records that wait in a stream for a moment, and cold starts."""
 
-LOCAL_QUIET: Final = Duration.seconds(40)
-"""Somebody waits for it: longer than the cache, shorter than three deliveries of a message that fails."""
+LOCAL_QUIET: Final = Duration.seconds(60)
+"""Somebody waits for it: longer than cache and functions, shorter than three deliveries of a message that fails."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Timing:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """On the local twin a failed message is visible again after about a minute, not six."""
+        """On the local twin a failed message is visible again after a minute or three, not six."""
         local = settings.is_local
         ingest = Duration.seconds(10 if local else 60)
         stream = Duration.seconds(120)
@@ -52,7 +52,7 @@ class Timing:
             ingest=ingest,
             stream=stream,
             reprocessor=reprocessor,
-            eraser=Duration.seconds(10 if local else 60),
+            eraser=Duration.seconds(30 if local else 60),
             tokens=Duration.seconds(5),
             erasure_quiet=LOCAL_QUIET if local else _quiet(ingest, stream, reprocessor),
         )

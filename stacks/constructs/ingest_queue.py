@@ -1,4 +1,4 @@
-"""The ingest queue: every event that does not come through the API waits here."""
+"""Queues in which events wait: all that do not come through the API, and each category of what organisations are told."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ from stacks.constructs.service_queue import FedQueue
 
 BATCHING_WINDOW: Final = Duration.seconds(1)
 BATCH_SIZE: Final = 100
-MAX_CONCURRENCY: Final = 20
 
 
 class IngestQueue(FedQueue):
-    """The queue with its dead-letter queue, open to the named accounts."""
-
-    max_concurrency = MAX_CONCURRENCY
+    """A queue of events with its dead-letter queue, open to the named accounts."""
 
     def __init__(
         self,
@@ -26,6 +23,7 @@ class IngestQueue(FedQueue):
         construct_id: str,
         *,
         function_timeout: Duration,
+        max_concurrency: int,
         senders: tuple[str, ...],
         require_tls: bool,
     ) -> None:
@@ -33,7 +31,7 @@ class IngestQueue(FedQueue):
             scope,
             construct_id,
             function_timeout=function_timeout,
-            max_concurrency=self.max_concurrency,
+            max_concurrency=max_concurrency,
             batch_size=BATCH_SIZE,
             batching_window=BATCHING_WINDOW,
             require_tls=require_tls,

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -93,6 +95,9 @@ def _local(environment: dict[str, str], command: str) -> None:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """None of those that the system gives to whoever asks for any, as somebody might before the twin is up."""
+    while True:
+        with socket.socket() as probe, suppress(OSError):
+            port = random.randint(20_000, 30_000)
+            probe.bind(("127.0.0.1", port))
+            return port

@@ -9,6 +9,7 @@ from typing import Any
 
 from lead_events.raw_payload import decompress
 from tests.e2e.client import Client
+from tools.local.aws import log_events
 
 
 def places_of(client: Client, needles: Sequence[str], *, logs: Sequence[Path] = ()) -> dict[str, set[str]]:
@@ -60,9 +61,8 @@ def log_lines(client: Client) -> Iterator[tuple[str, str]]:
     for page in logs.get_paginator("describe_log_groups").paginate():
         for group in page["logGroups"]:
             name = group["logGroupName"]
-            for events in logs.get_paginator("filter_log_events").paginate(logGroupName=name):
-                for event in events["events"]:
-                    yield from ((name, line) for line in event["message"].splitlines())
+            for event in log_events(logs, name):
+                yield from ((name, line) for line in event["message"].splitlines())
 
 
 def _text(value: object) -> str:

@@ -14,9 +14,6 @@ from typing import Any
 from tests.e2e.client import Answer, Client, eventually
 from tests.support.deliveries import SIGNED, headers_of
 
-PATIENCE = 90.0
-"""Seconds: a message whose function timed out, on a machine that starts many at once, comes back after a minute."""
-
 QUEUE = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
 
 
@@ -75,7 +72,7 @@ def drain(client: Client) -> None:
         return all(found[name] == "0" for name in QUEUE)
 
     for _ in range(2):  # a message may be between the two for a moment
-        assert eventually(empty, PATIENCE), "the ingest queue does not drain"
+        assert eventually(empty), "the ingest queue does not drain"
         time.sleep(0.3)
 
 

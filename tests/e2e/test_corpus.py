@@ -17,7 +17,7 @@ import pytest
 
 from tests.e2e.client import Client, at_once, eventually
 from tests.e2e.conftest import ROOT
-from tests.e2e.tenants import PATIENCE, Tenant, drain, events_of, rejected_of, types_of
+from tests.e2e.tenants import Tenant, drain, events_of, rejected_of, types_of
 
 SHARED = os.environ.get("LEAD_EVENTS_SHARED")
 SAMPLES: Final = (ROOT / (SHARED or "") / "providers/samples").resolve()
@@ -134,7 +134,7 @@ def corpus(client: Client) -> dict[str, Sample]:
     )
     organizations = [sample.tenant.organization for sample in samples]
     expected = sum(map(len, EXPECTED.values()))
-    eventually(lambda: sum(map(len, events_of(client, organizations).values())) >= expected, PATIENCE)
+    eventually(lambda: sum(map(len, events_of(client, organizations).values())) >= expected)
     drain(client)
     return {sample.name: sample for sample in samples}
 

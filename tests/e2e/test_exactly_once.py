@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.client import Client, at_once, eventually, impatient, new_lead
+from tests.e2e.client import Client, answered, at_once, eventually, impatient, new_lead
 
 pytestmark = pytest.mark.e2e
 
@@ -45,7 +45,8 @@ def test_a_hundred_deliveries_at_once_through_api_bus_and_queue_store_one_event(
         if index % 4 == 3:
             client.send_message(event)
             return 0
-        return client.call("POST", "/v1/events", event, headers={"content-type": "application/cloudevents+json"}).status
+        headers = {"content-type": "application/cloudevents+json"}
+        return answered(lambda: client.call("POST", "/v1/events", event, headers=headers)).status
 
     statuses = Counter(at_once(100, deliver))
     assert statuses[0] == 50
@@ -123,4 +124,4 @@ def test_an_unreadable_message_reaches_the_dead_letter_queue_with_its_body_uncha
         client.send_message(poison)
         client.send_message(envelope(client, lead, f"evt_{uuid.uuid4()}", "2026-03-20T14:23:00Z"))
         assert eventually(found)
-    assert len(client.timeline(lead)) == 2
+    assert eventually(lambda: len(client.timeline(lead)) == 2)

@@ -19,7 +19,6 @@ from tests.e2e.conftest import ROOT
 pytestmark = pytest.mark.e2e
 
 LEADS, EVENTS = 20, 300
-PATIENCE = 240.0
 PURCHASE = {
     "productId": "p1",
     "productName": "Course",
@@ -96,7 +95,7 @@ class Organization:
         return found
 
     def finish(self, job_id: str) -> dict[str, Any]:
-        eventually(lambda: self.shown(job_id)["status"] == "done", PATIENCE)
+        eventually(lambda: self.shown(job_id)["status"] == "done")
         found = self.shown(job_id)
         assert found["status"] == "done", found
         assert found["progress"]["failed"] == 0, found
@@ -119,7 +118,7 @@ def organization(client: Client) -> Organization:
     """With 300 events of 20 leads, all projected."""
     made = Organization(client)
     at_once(EVENTS, made.append, threads=8)
-    assert eventually(lambda: made.counted() == EVENTS, PATIENCE)
+    assert eventually(lambda: made.counted() == EVENTS)
     return made
 
 
@@ -173,9 +172,7 @@ def test_one_lead_and_everything_are_scopes_of_their_own(organization: Organizat
     everything = client.call("POST", "/v1/reprocessings", {})
     assert everything.status == 202, everything.body
     path = f"/v1/reprocessings/{everything.json['reprocessingId']}"
-    assert eventually(lambda: client.call("GET", path).json["status"] == "done", PATIENCE), client.call(
-        "GET", path
-    ).body
+    assert eventually(lambda: client.call("GET", path).json["status"] == "done"), client.call("GET", path).body
     assert client.call("GET", path).json["progress"]["leads"] >= LEADS
     assert organization.memories() == before
 
@@ -188,7 +185,7 @@ def test_events_that_arrive_during_a_rebuild_are_in_the_memories_once(client: Cl
     lead_job = made.start(leadId=made.leads[0])
     made.finish(organization_job)
     made.finish(lead_job)
-    assert eventually(lambda: made.counted() == 180, PATIENCE), made.counted()
+    assert eventually(lambda: made.counted() == 180), made.counted()
     dry = made.finish(made.start(dryRun=True))
     assert (dry["progress"]["changed"], dry["progress"]["events"]) == (0, 180), dry["samples"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.e2e.client import Client, eventually, new_lead
-from tests.e2e.tenants import PATIENCE, drain, rejected_of
+from tests.e2e.tenants import drain, rejected_of
 
 SOURCE = "ai_agents_service"
 
@@ -80,14 +80,14 @@ def settle(client: Client) -> Victim:
         )
     client.publish("billing_service", "billing.fee-created",
                    _envelope(organization, "billing.fee-created", {"amount": 1, "currency": "BRL", "feeId": canary}))  # fmt: skip
-    assert eventually(lambda: len(rejected_of(client, organization)) == 2, PATIENCE)
-    assert eventually(lambda: client.call("GET", base).status == 200, PATIENCE)
-    assert eventually(lambda: canary.encode() in client.call("GET", f"{base}/leads/{lead}/memories").body, PATIENCE)
+    assert eventually(lambda: len(rejected_of(client, organization)) == 2)
+    assert eventually(lambda: client.call("GET", base).status == 200)
+    assert eventually(lambda: canary.encode() in client.call("GET", f"{base}/leads/{lead}/memories").body)
     for _ in range(2):
         started = client.call("POST", f"{base}/reprocessings", {"dryRun": True})
         assert started.status == 202, started.body
         running = f"{base}/reprocessings/{started.json['reprocessingId']}"
-        assert eventually(lambda path=running: client.call("GET", path).json["status"] == "done", PATIENCE)  # type: ignore[misc]
+        assert eventually(lambda path=running: client.call("GET", path).json["status"] == "done")  # type: ignore[misc]
     drain(client)
     erasure_id = [_erased(client, organization) for _ in range(2)][-1]
     cursors = {}

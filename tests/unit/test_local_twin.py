@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import socket
 import subprocess
 import sys
+import urllib.error
 from collections.abc import Iterator
+from contextlib import nullcontext
+from email.message import Message
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tools.local import deploy, describe, process, tokens
+from tools.local import aws, deploy, describe, process, tokens
 from tools.local.config import Twin, clean_environment, twin_from
 from tools.local.console import TwinError
 
@@ -125,3 +130,45 @@ def test_a_token_tells_the_organisation_that_it_is_bound_to() -> None:
 def test_a_missing_description_says_how_to_get_one(here: Twin) -> None:
     with pytest.raises(TwinError, match="make up"):
         describe.read(here.stack_file)
+
+
+class Logs:
+    """Log groups as MiniStack gives them: the oldest lines of a range, and nothing that says where to go on."""
+
+    def __init__(self, instants: list[int]) -> None:
+        self.lines = [{"timestamp": instant, "message": str(number)} for number, instant in enumerate(instants)]
+
+    def get_paginator(self, _operation: str) -> Logs:
+        return self
+
+    def paginate(self, *, logGroupName: str, startTime: int) -> list[dict[str, Any]]:
+        assert logGroupName == "api"
+        return [{"events": [each for each in self.lines if each["timestamp"] >= startTime][: aws.MOST_LINES]}]
+
+
+@pytest.mark.parametrize("a_millisecond", [1, 7, 9_999])
+@pytest.mark.parametrize("lines", [0, 1, 9_999, 10_000, 10_001, 35_000])
+def test_every_line_of_a_log_is_read_once_however_many_there_are(lines: int, a_millisecond: int) -> None:
+    logs = Logs([number // a_millisecond for number in range(lines)])
+    assert list(aws.log_events(logs, "api")) == logs.lines
+
+
+def test_lines_that_cannot_be_read_are_told_of() -> None:
+    with pytest.raises(TwinError, match="api has 10000 lines of one millisecond"):
+        list(aws.log_events(Logs([5] * 10_001), "api"))
+
+
+@pytest.mark.parametrize(("failures", "granted"), [(0, True), (2, True), (3, False)])
+def test_a_token_is_asked_for_until_the_trigger_has_started(
+    here: Twin, monkeypatch: pytest.MonkeyPatch, failures: int, *, granted: bool
+) -> None:
+    answers = iter([urllib.error.HTTPError("u", 400, "x", Message(), io.BytesIO(b"timed out"))] * failures)
+
+    def answer(*_: object, **__: object) -> io.BytesIO:
+        for failure in answers:
+            raise failure
+        return io.BytesIO(b'{"access_token": "t"}')
+
+    monkeypatch.setattr("urllib.request.urlopen", answer)
+    with nullcontext() if granted else pytest.raises(TwinError, match="refused client c 3 times, last with 400"):
+        assert tokens._grant(here, "c", "s") == "t"

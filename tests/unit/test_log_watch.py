@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -139,6 +140,11 @@ def test_what_the_samples_tell_is_gathered_from_all_of_them() -> None:
     } <= told
     assert not {"purchase_completed", "PURCHASE_APPROVED", "application/json", "lead_ana", "2026-03-20"} & told
     assert len(told) > 400
+
+
+def test_no_sample_tells_what_a_random_id_may_hold_by_chance() -> None:
+    told = privacy.samples_tell(privacy.TESTS / "samples")
+    assert not [each for each in told if privacy.START <= len(each) < 8 and re.fullmatch("[0-9a-fA-F]+", each)]
 
 
 def test_every_secret_of_the_suites_code_is_looked_for() -> None:

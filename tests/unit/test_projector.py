@@ -114,7 +114,9 @@ def test_threads_that_project_and_rebuild_at_once_end_up_equal_to_a_fresh_fold()
 
     def deliver(number: int) -> list[Any]:
         if number % 7 == 0:
-            return [world.projector.rebuild(ORGANIZATION, LEAD)]
+            with suppress(UnavailableError):  # it lost too many races; the worker would begin again
+                world.projector.rebuild(ORGANIZATION, LEAD)
+            return []
         return world.projector.project(batches[number % len(batches)]).failed
 
     with ThreadPoolExecutor(4) as threads:

@@ -132,8 +132,8 @@ def _logs(wanted: Twin, options: argparse.Namespace) -> int:
     lines = []
     for group in client.describe_log_groups()["logGroups"]:
         name = group["logGroupName"]
-        for page in client.get_paginator("filter_log_events").paginate(logGroupName=name, startTime=since):
-            lines += [(event["timestamp"], name.rpartition("/")[2], event["message"]) for event in page["events"]]
+        found = aws.log_events(client, name, since)
+        lines += [(event["timestamp"], name.rpartition("/")[2], event["message"]) for event in found]
     for _moment, function, message in sorted(lines):
         if not message.startswith(NOISE):
             print(f"{function}: {message.rstrip()}")

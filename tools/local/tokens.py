@@ -17,6 +17,9 @@ from tools.local.console import TwinError
 PLATFORM: Final = "platform"
 """Short name of the token that is bound to no organisation."""
 
+TRIES: Final = 3
+"""The pool's trigger has five seconds, in which a busy machine may not even have started it."""
+
 
 def fetch(twin: Twin, outputs: dict[str, str]) -> dict[str, str]:
     """A fresh token of each machine client of the user pool, by the organisation that it is bound to.
@@ -52,9 +55,11 @@ def _grant(twin: Twin, client_id: str, client_secret: str) -> str:
         headers={"authorization": f"Basic {basic}", "content-type": "application/x-www-form-urlencoded"},
         method="POST",
     )
-    try:
-        with urllib.request.urlopen(request, timeout=60) as response:
-            granted: dict[str, str] = json.load(response)
-    except urllib.error.HTTPError as error:
-        raise TwinError(f"The token endpoint refused client {client_id}: {error.code} {error.read()!r}") from None
-    return granted["access_token"]
+    refusal = ""
+    for _ in range(TRIES):
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return str(json.load(response)["access_token"])
+        except urllib.error.HTTPError as error:
+            refusal = f"{error.code} {error.read()!r}"
+    raise TwinError(f"The token endpoint refused client {client_id} {TRIES} times, last with {refusal}")

@@ -144,6 +144,23 @@ def test_a_known_organisation_costs_no_call_for_half_a_minute() -> None:
     assert store.asked == 3
 
 
+def test_an_answer_is_good_for_half_a_minute_from_the_question_on_however_long_it_took() -> None:
+    seconds = [0.0]
+
+    class Slow(Counting):
+        def get(self, organization_id: str, *, consistent: bool = False) -> Organization:
+            found = super().get(organization_id)
+            seconds[0] += 20  # it was so when it was looked at, and is told late
+            return found
+
+    store = Slow()
+    lifecycles = Lifecycles(store, lambda: START, lambda: seconds[0])
+    for instant in (0.0, 29.0, REMEMBERED_SECONDS):
+        seconds[0] = instant
+        lifecycles.check(ORGANIZATION)
+    assert store.asked == 2
+
+
 def test_one_that_leaves_at_a_known_instant_is_gone_then_without_being_asked_for_again() -> None:
     desk, clock = Desk(), [START]
     desk.take(told(CONFIRMED, 1, effectiveAt="2026-03-25T14:00:10Z"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from urllib.parse import urlencode
 
 import pytest
@@ -101,10 +101,10 @@ def test_a_forms_token_is_masked_however_its_name_is_written() -> None:
 
 
 def test_masking_takes_linear_time_whatever_comes() -> None:
-    start = perf_counter()
+    start = process_time()
     for body in ('{"hottok":"' + '\\"' * 500_000, '{"hottok' + '"' * 1_000_000, '{"hottok":' + " " * 1_000_000):
         redact(body)
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
 
 
 @pytest.mark.parametrize(("body", "content_type"), [(form("v1.approved"), FORM), (None, "application/json")])

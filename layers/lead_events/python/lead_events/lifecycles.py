@@ -59,8 +59,9 @@ class Lifecycles:
         known = self._known.get(organization_id)
         if known is not None and self._seconds() < known[0]:
             return known[1:]
+        asked = self._seconds()  # the answer may be as old as the question
         found = self._organizations.get(organization_id)
         if len(self._known) >= _REMEMBERED:
             self._known = {}
-        self._known[organization_id] = (self._seconds() + REMEMBERED_SECONDS, found.lifecycle, found.fence)
+        self._known[organization_id] = (asked + REMEMBERED_SECONDS, found.lifecycle, found.fence)
         return found.lifecycle, found.fence

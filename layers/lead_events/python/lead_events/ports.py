@@ -154,7 +154,7 @@ class StoredRejection(Rejection):
     rejected_event_id: str
     last_seen_at: datetime
     deliveries: int
-    """How often it was delivered."""
+    """How often it was delivered; one whose processing broke off comes again, and is counted again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,11 @@ def _rejected_event() -> Schema:
             "errors": broken_rules(),
             "firstSeenAt": time("When it was delivered first"),
             "lastSeenAt": time("When it was delivered last"),
-            "deliveries": {"description": "How often it was delivered.", "type": "integer", "minimum": 1},
+            "deliveries": {
+                "description": "How often it was delivered. One whose processing broke off comes again, and is counted again.",
+                "type": "integer",
+                "minimum": 1,
+            },
         },
     )
     shown["properties"]["rawPayload"] = text("The original text, byte for byte; only with `include=rawPayload`")
