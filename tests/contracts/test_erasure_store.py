@@ -147,7 +147,7 @@ def test_a_tombstone_is_of_one_lead_of_one_organisation(erasures: ErasureStore) 
 def test_an_erasure_goes_on_by_one_and_keeps_what_was_counted(erasures: ErasureStore, erasure: Erasure) -> None:
     erasures.start(erasure)
     erasures.count(erasure, Store.EVENTS, 2)
-    moved = replace(erasure, slices=1, stage=3, position="ORG#x#1", walk_started_at=START)
+    moved = replace(erasure, slices=1, stage=3, position="ORG#x#1", walk_started_at=START, found_until=START)
     assert erasures.advance(moved)
     assert stored(erasures, erasure) == replace(moved, found=True, counts={**NOTHING, Store.EVENTS: 2})
     again = replace(moved, slices=2, stage=0, position=None, walk_started_at=None)

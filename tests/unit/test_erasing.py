@@ -47,6 +47,21 @@ def test_what_still_arrives_after_a_walk_is_erased_by_the_next() -> None:
     assert not shop.shelves[0].things
 
 
+def test_what_was_made_of_what_the_last_walks_took_has_time_to_arrive() -> None:
+    """A slow erasure: long after its beginning somebody still reads what is there, and writes what came of it."""
+    shop = Workshop(things=3)
+    erasure_id = shop.erase()
+    while shop.get(erasure_id).found_until is None:
+        shop.clock.instant += timedelta(minutes=30)  # of each slice
+        assert shop.turn() is None
+    took_last = shop.get(erasure_id).found_until
+    assert took_last is not None
+    assert took_last >= shop.get(erasure_id).requested_at + QUIET
+    [done] = shop.run()
+    assert done.walk_started_at is not None
+    assert done.walk_started_at >= took_last + QUIET
+
+
 def test_the_last_walk_finds_nothing() -> None:
     shop = Workshop(things=0)
     erasure_id = shop.erase()

@@ -7,8 +7,9 @@
          └──────────────────────────────── message of the next slice ◄───────────────────────────────────────┘
 
 From the beginning on the fence keeps out what is new. What was let in just before may still be written: by a process that asked
-seconds ago, from a batch under way, from a message that is tried again. So one walk is not enough. The last one begins when the
-*quiet period* is over, longer than all of that takes, and it finds nothing; else there is another.
+seconds ago, from a batch under way, from a message that is tried again; and who read what was there until now may write what
+came of it. So one walk is not enough. The last one begins a *quiet period*, longer than all of that takes, after the beginning and
+after the last walk that found something, and it finds nothing; else there is another.
 
 Then ``until`` is fixed, the identities let go of the lead, other domains are told, and the fence opens for what happens later.
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
@@ -98,7 +99,7 @@ class Eraser:
         """Go on with the current walk, or begin one."""
         now = self._clock()
         if erasure.walk_started_at is None:
-            wait = erasure.requested_at + self._quiet_period - now
+            wait = self._quiet_at(erasure) - now
             if erasure.slices and wait > timedelta():  # every walk but the first
                 self._send_next(erasure, wait)
                 return None
@@ -119,11 +120,17 @@ class Eraser:
         assert erasure.walk_started_at is not None
         stored = self._erasures.get(erasure.organization_id, erasure.erasure_id)
         found = stored is None or stored.found
-        if found or erasure.walk_started_at < erasure.requested_at + self._quiet_period:
-            self._go_on(replace(erasure, stage=0, position=None, walk_started_at=None), new_walk=True)
+        if found or erasure.walk_started_at < self._quiet_at(erasure):
+            found_until = self._clock() if found else erasure.found_until
+            again = replace(erasure, stage=0, position=None, walk_started_at=None, found_until=found_until)
+            self._go_on(again, new_walk=True)
             return None
         closing = replace(erasure, stage=0, position=None, until=self._clock(), slices=erasure.slices + 1)
         return self._close(closing) if self._erasures.advance(closing) else None
+
+    def _quiet_at(self, erasure: Erasure) -> datetime:
+        """From when on nothing can be under way any more."""
+        return max(erasure.requested_at, erasure.found_until or erasure.requested_at) + self._quiet_period
 
     def _close(self, erasure: Erasure) -> Erasure | None:
         """Nothing is left: let the identities go, tell the others, open the fence."""

@@ -67,6 +67,8 @@ class Erasure:
     """How often it went on: the condition of every write of its progress."""
     walk_started_at: datetime | None = None
     """When the current walk through all stores began; ``None`` between two."""
+    found_until: datetime | None = None
+    """When the last walk that found anything came to its end."""
     found: bool = False
     """Whether the current walk has found anything yet."""
     stage: int = 0

@@ -32,7 +32,7 @@ OF_ORGANIZATION: Final = "organization"
 """Sort key of what says which erasure is the organisation's own."""
 OF_LEAD: Final = "lead#"
 """What the sort keys of leads' tombstones begin with; their hashes follow."""
-_PROGRESS: Final = ("slices", "stage", "position", "walkStartedAt", "until")
+_PROGRESS: Final = ("slices", "stage", "position", "walkStartedAt", "foundUntil", "until")
 _ATTEMPTS: Final = 5
 
 
@@ -290,6 +290,7 @@ def _item(erasure: Erasure) -> Item:
         "until": _text(erasure.until),
         "completedAt": _text(erasure.completed_at),
         "walkStartedAt": _text(erasure.walk_started_at),
+        "foundUntil": _text(erasure.found_until),
         "position": erasure.position,
     }
     return (
@@ -320,6 +321,7 @@ def _erasure(item: Item) -> Erasure:
         completed_at=_instant(item.get("completedAt")),
         slices=int(item["slices"]),
         walk_started_at=_instant(item.get("walkStartedAt")),
+        found_until=_instant(item.get("foundUntil")),
         found=item["found"],
         stage=int(item["stage"]),
         position=item.get("position"),

@@ -70,6 +70,7 @@ class InMemoryErasures:
                     stage=erasure.stage,
                     position=erasure.position,
                     walk_started_at=erasure.walk_started_at,
+                    found_until=erasure.found_until or known.found_until,
                     until=erasure.until or known.until,
                     found=known.found and not new_walk,
                 )
