@@ -14,6 +14,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -105,7 +106,7 @@ def strike(restored: Table, erased: Erased) -> tuple[int, list[Lead]]:
             until = ""  # it leads to the lead's fence, and is let go at the end
         if organization_id in erased.organizations:
             remains = None
-        elif lead and until and _happened(item)[:_INSTANT] <= until:
+        elif lead and until and _happened(item) <= until:
             remains = _remains(item, until)
             leads[lead] = None
         else:
@@ -162,8 +163,13 @@ def _owner(item: Item, keys: Sequence[str]) -> tuple[str, Lead | None]:
 
 
 def _happened(item: Item) -> str:
-    """When that was of which an item is; a memory is of everything and can be folded anew."""
-    return str(item.get(Attribute.OCCURRED_AT_ID) or item.get(IdentityAttribute.SINCE, ""))
+    """When that was of which an item is; a memory is of everything and can be folded anew.
+
+    What is dated ahead was there when it was stored.
+    """
+    told = str(item.get(Attribute.OCCURRED_AT_ID) or item.get(IdentityAttribute.SINCE, ""))[:_INSTANT]
+    stored_at: Any = item.get(Attribute.STORED_AT)
+    return told if stored_at is None else min(told, format_instant(datetime.fromtimestamp(int(stored_at), UTC)))
 
 
 def _remains(item: Item, until: str) -> Item | None:

@@ -100,6 +100,26 @@ def test_events_of_the_erased_are_struck_out_and_those_of_a_lead_who_returned_st
     assert run(EVENTS, capsys) == ([], "0 items")
 
 
+def test_an_event_that_was_dated_ahead_is_struck_out_if_it_was_stored_before(
+    dynamodb: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = DynamoDbEvents(dynamodb, EVENTS, InMemoryObjects())
+    ahead = [stored_event(organization_id=ERASED[0], lead_id=ERASED[1], occurred_at=AFTER) for _ in range(2)]
+    for each, stored_at in zip(ahead, (BEFORE, AFTER), strict=True):
+        events.append(each)
+        dynamodb.update_item(
+            TableName=EVENTS,
+            Key={
+                "leadOrganizationId": {"S": each.key.lead_organization_id},
+                "occurredAtId": {"S": each.key.occurred_at_id},
+            },
+            UpdateExpression="SET storedAt = :at",
+            ExpressionAttributeValues={":at": {"N": str(int(stored_at.timestamp()))}},
+        )
+    assert run(EVENTS, capsys) == (["org_A lead_erased"], "1 items")
+    assert [events.get(each.key) is None for each in ahead] == [True, False]
+
+
 def test_claims_and_identities_of_the_erased_become_what_keeps_them_out(
     dynamodb: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
