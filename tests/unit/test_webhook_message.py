@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -69,6 +70,20 @@ def test_a_message_never_passes_the_queues_limit_and_a_large_body_waits_in_the_i
     assert key.startswith("inbox/org_A/evt_")
     assert objects.get(key) == body
     assert webhook_message.read(read_message(message), objects).body == body
+
+
+@pytest.mark.parametrize("count", [1, 100_000])
+@pytest.mark.parametrize("refused", ["\ufffe", "\uffff"])
+def test_what_sqs_refuses_travels_escaped_and_comes_back_as_it_was(refused: str, count: int) -> None:
+    """SendMessage takes #x9, #xA, #xD, #x20 to #xD7FF, #xE000 to #xFFFD and #x10000 to #x10FFFF."""
+    objects, sent = (
+        InMemoryObjects(),
+        delivery(body=json.dumps({"note": f"a{refused * count}\u007f\x00😀"}, ensure_ascii=False)),
+    )
+    message = webhook_message.write(sent, objects)
+    assert not re.search("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", message)
+    assert len(message.encode()) < QUEUE_LIMIT
+    assert webhook_message.read(read_message(message), objects) == sent
 
 
 @pytest.mark.parametrize("body", ["a" * 199_000, '"' * 99_000])

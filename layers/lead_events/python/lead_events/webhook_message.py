@@ -26,7 +26,7 @@ def write(delivery: Delivery, objects: ObjectStore) -> str:
     """The message of ``delivery``; a large body is put into ``objects`` first."""
     delivery_id = f"evt_{uuid4()}"
     body = {"body": delivery.body}
-    if len(dumps(delivery.body).encode()) > MAX_MESSAGE_BYTES:
+    if len(_message(delivery.body).encode()) > MAX_MESSAGE_BYTES:
         key = f"{INBOX_PREFIX}{delivery.organization_id}/{delivery_id}"
         objects.put(key, delivery.body)
         body = {"bodyKey": key}
@@ -38,9 +38,17 @@ def write(delivery: Delivery, objects: ObjectStore) -> str:
     } | body
     if delivery.lead_id is not None:
         data["leadId"] = delivery.lead_id
-    return dumps(
+    return _message(
         envelope.write(type=TYPE, id=delivery_id, source=OWN_EVENT_SOURCE, time=delivery.received_at, data=data)
     )
+
+
+def _message(value: object) -> str:
+    """JSON that SQS takes: of all characters that JSON may hold as they are it refuses two.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+    """
+    return dumps(value).translate({0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"})
 
 
 def read(message: Envelope, objects: ObjectStore) -> Delivery:
