@@ -18,7 +18,7 @@ from lead_events.rejected_events import RejectedEvents
 from lead_events.rejecting import rejected_event_id
 from lead_events.store.memory import InMemoryBus, InMemoryRejections
 from lead_events.webhook_message import write as write_message
-from tests.support.builders import LEAD, ORGANIZATION, OTHER_ORGANIZATION, draft, envelope, envelope_text
+from tests.support.builders import LEAD, ORGANIZATION, OTHER_ORGANIZATION, bus_event, draft, envelope, envelope_text
 from tests.support.clock import START
 from tests.support.fakes import World, secret
 
@@ -32,6 +32,23 @@ def rejection(**changes: Any) -> Rejection:
         "seen_at": START,
     }  # fmt: skip
     return Rejection(**values | changes)
+
+
+def test_a_replay_of_the_bus_is_the_same_delivery_again() -> None:
+    plain, held = bus_event({"a": 1.50}), bus_event(envelope())
+    again = {"id": "another", "time": "2026-04-01T00:00:00Z", "replay-name": "r1"}
+    first = [rejected_event_id(rejection(raw_payload=json.dumps(each))) for each in (plain, held)]
+    replayed = [plain | {"replay-name": "r1"}, held | again]
+    assert [rejected_event_id(rejection(raw_payload=json.dumps(each))) for each in replayed] == first
+    others = [plain | again, bus_event({"a": 1}), bus_event(envelope(id="e-2")), bus_event(envelope(), source="crm")]
+    assert not {rejected_event_id(rejection(raw_payload=json.dumps(each))) for each in others} & set(first)
+
+
+@pytest.mark.parametrize(
+    "raw", ['{"detail-type"', '["detail-type"]', '{"detail-type": 1}', '{"detail-type": 1, "a": 1}']
+)
+def test_what_is_no_event_of_the_bus_is_told_apart_by_its_text(raw: str) -> None:
+    assert rejected_event_id(rejection(raw_payload=raw)) != rejected_event_id(rejection(raw_payload=f"{raw} "))
 
 
 def told(world: World, *translations: Translation, body: str = "the whole delivery") -> list[OutcomeKind]:
