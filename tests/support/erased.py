@@ -44,6 +44,7 @@ class Land:
 
     def __init__(self) -> None:
         self.clock = FakeClock(START + timedelta(days=1))
+        self.begun = 0
         self.claims = InMemoryClaims()
         self.events = InMemoryEvents()
         self.objects = InMemoryObjects()
@@ -70,10 +71,11 @@ class Land:
 
     def begin(self, lead_id: str | None = LEAD, organization_id: str = ORGANIZATION) -> Erasure:
         """An erasure that is under way; ``None`` is of the whole organisation."""
+        self.begun += 1
         return self.erasures.start(
             Erasure(
                 organization_id=organization_id,
-                erasure_id=f"era_{lead_id}",
+                erasure_id=f"era_{lead_id}_{self.begun}",
                 lead_id=lead_id,
                 lead_hash=lead_hash_of(organization_id, lead_id) if lead_id else None,
                 requested_at=START,

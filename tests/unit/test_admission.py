@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lead_events.errors import ErasedError, RetentionExpiredError
+from lead_events.envelope import read_message
+from lead_events.errors import ErasedError, GoneError, RetentionExpiredError
 from lead_events.event import Delivery, Identity, Outcome, OutcomeKind
 from lead_events.idempotency import claim_id
+from lead_events.instants import format_instant
 from lead_events.lifecycles import Lifecycles
 from lead_events.pipeline import Sender
 from lead_events.ports import Rejection
-from tests.support.builders import LEAD, ORGANIZATION, OTHER_ORGANIZATION, draft
+from tests.support.builders import LEAD, ORGANIZATION, OTHER_ORGANIZATION, bus_event, draft, envelope
 from tests.support.clock import START
 from tests.support.erased import ERASED_AT, Land
 from tests.support.identities import ANA, BOB
@@ -27,6 +31,10 @@ def taken(land: Land, at: datetime, lead: str | None = LEAD, **changes: object) 
     return land.pipeline.take(
         draft(occurred_at=at, received_at=at, lead_id=lead, external_event_id=None, **changes), SENDER
     )
+
+
+def gone(_organization_id: str) -> None:
+    raise GoneError
 
 
 def test_an_event_of_before_the_erasure_is_erased_and_kept_nowhere() -> None:
@@ -93,6 +101,70 @@ def test_an_old_event_that_breaks_its_contract_is_not_kept_among_the_rejected() 
     assert taken(land, START, payload={"planId": 5}).kind is OutcomeKind.ERASED
     assert land.rejections.all() == []
     assert taken(land, LATER, payload={"planId": 5}).kind is OutcomeKind.REJECTED
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"source": "nobody_knows"},  # a source that has to say its type
+        {"sourcetype": "NO"},
+        {"type": "t" * 200},
+        {"source": "nobody_knows", "data": {"organizationId": ORGANIZATION}, "subject": LEAD},
+    ],
+)
+def test_a_message_that_breaks_a_rule_is_not_kept_where_it_names_an_erased_lead(changes: dict[str, Any]) -> None:
+    land = Land()
+    land.erase()
+    data = {"organizationId": ORGANIZATION, "leadId": LEAD, "note": "Ana Lima"}
+    for at, kind, kept in ((START, OutcomeKind.ERASED, 0), (LATER, OutcomeKind.REJECTED, 1)):
+        text = json.dumps(envelope(time=format_instant(at), **{"data": data} | changes))
+        assert {each.kind for each in land.pipeline.process_message(read_message(text))} == {kind}
+        assert len(land.rejections.all()) == kept
+
+
+def test_a_delivery_that_breaks_a_rule_is_not_kept_where_its_address_names_an_erased_lead() -> None:
+    land = Land()
+    land.erase()
+    told = Delivery(
+        provider="stripe", organization_id=ORGANIZATION, body="{}", received_at=START, headers={}, lead_id=LEAD
+    )
+    assert [each.kind for each in land.pipeline.process_delivery(told)] == [OutcomeKind.ERASED]
+    assert land.rejections.all() == []
+
+
+def test_what_an_organisation_that_left_is_sent_of_an_erased_lead_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    land = Land()
+    land.erase()
+    monkeypatch.setattr(land.pipeline._admission._lifecycles, "check", gone)
+    assert taken(land, START).kind is OutcomeKind.ERASED
+    assert land.rejections.all() == []
+    assert taken(land, LATER).kind is OutcomeKind.REJECTED
+
+
+def test_an_event_without_a_time_that_was_sent_before_the_erasure_stays_out_however_late_it_comes() -> None:
+    land = Land()
+    land.erase()
+    data = {"organizationId": ORGANIZATION, "leadId": LEAD, "planId": "pro"}
+    untimed = {name: value for name, value in envelope(data=data).items() if name != "time"}
+    for number, (sent_at, kind) in enumerate(((START, OutcomeKind.ERASED), (LATER, OutcomeKind.STORED))):
+        event = untimed | {"id": f"e-{number}"}
+        late = read_message(json.dumps(event | {"source": "billing_service"}), sent_at)
+        assert [each.kind for each in land.pipeline.process_message(late)] == [kind]
+        on_the_bus = bus_event(event | {"id": f"b-{number}"}, time=format_instant(sent_at), **{"replay-name": "r1"})
+        replayed = read_message(json.dumps(on_the_bus), START + timedelta(days=30))
+        assert [each.kind for each in land.pipeline.process_message(replayed)] == [kind]
+    assert {each.occurred_at for each in land.events.all()} == {LATER}
+
+
+def test_a_lead_that_is_erased_anew_is_not_brought_back_by_an_identity_that_was_let_go() -> None:
+    land = Land()
+    [first] = [taken(land, START, None, identities=ANA[:1]).event]
+    assert first is not None
+    land.erase(first.lead_id, identities=ANA[:1])
+    land.begin(first.lead_id)
+    land.pipeline._admission._lifecycles.forget(ORGANIZATION)
+    assert taken(land, LATER, None, identities=ANA[:1]).kind is OutcomeKind.ERASED
+    assert [each for each in land.events.all() if each.occurred_at == LATER] == []
 
 
 def test_a_redelivery_meets_the_claim_of_its_erased_event_whatever_time_it_tells() -> None:

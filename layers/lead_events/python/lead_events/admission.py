@@ -30,6 +30,10 @@ class Admission:
         Raises ``GoneError`` where the organisation has left.
         """
         self._lifecycles.check(draft.organization_id)
+        self.check_erased(draft)
+
+    def check_erased(self, draft: EventDraft) -> None:
+        """The same of the lead alone, whether or not the organisation is there."""
         if draft.lead_id is not None:
             self.check_lead(draft.organization_id, draft.lead_id, draft.occurred_at)
         else:

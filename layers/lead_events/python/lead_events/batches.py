@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
+from datetime import datetime
 from typing import Any
 
 from lead_events.envelope import Envelope, read_message
@@ -22,16 +23,17 @@ def take_batch(
     if not event.get("Records"):
         return {"batchItemFailures": []}
 
-    def process(message_id: str, body: str) -> None:
+    def process(message_id: str, body: str, sent_at: datetime) -> None:
         try:
-            for outcome in take(read_message(body)):
+            for outcome in take(read_message(body, sent_at)):
                 record_outcome(outcome)
         except Exception as error:
             log_failure("message kept on the queue", error, messageId=message_id)
             raise
 
     async def process_record(record: Any) -> None:  # in threads, so that the writes of a batch overlap
-        await asyncio.get_running_loop().run_in_executor(executor(), process, record.messageId, record.body)
+        told = (record.messageId, record.body, record.attributes.SentTimestamp)
+        await asyncio.get_running_loop().run_in_executor(executor(), process, *told)
 
     processor = AsyncBatchProcessor(EventType.SQS, model=SqsRecordModel, raise_on_entire_batch_failure=False)
     return async_process_partial_response(event, process_record, processor, context)

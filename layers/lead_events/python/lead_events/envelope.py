@@ -52,6 +52,12 @@ class Envelope:
     extensions: Mapping[str, Json] = field(default_factory=dict)
     from_bus: bool = False
     """Whether EventBridge brought it: then anybody who may publish on the bus wrote it."""
+    sent_at: datetime | None = None
+    """When whoever carries it, EventBridge or SQS, was given it: the same however late and often it is delivered."""
+
+    def happened_at(self, received_at: datetime) -> datetime:
+        """When it happened, as far as anybody tells."""
+        return self.time or self.sent_at or received_at
 
 
 def mode_of(headers: Mapping[str, str]) -> Mode:
@@ -102,15 +108,20 @@ def read_binary(headers: Mapping[str, str], body: bytes) -> Envelope:
     return _from_json(attributes, text)
 
 
-def read_message(text: str) -> Envelope:
-    """Read a queue message: an envelope, or an EventBridge event that holds one or is one in EventBridge's own terms."""
+def read_message(text: str, sent_at: datetime | None = None) -> Envelope:
+    """Read a queue message: an envelope, or an EventBridge event that holds one or is one in EventBridge's own terms.
+
+    ``sent_at`` is when it was put on the queue.
+    """
     message = loads(text)
     if not isinstance(message, dict) or "detail-type" not in message:
-        return _from_json(message, text)
+        return replace(_from_json(message, text), sent_at=sent_at)
     detail = message.get("detail")
     if isinstance(detail, dict) and "specversion" in detail:
         inherited = {"source": message.get("source")} if detail.get("source") is None else {}
-        return replace(_from_json({**detail, **inherited}, text), from_bus=True)
+        # A replay is put on the queue later; EventBridge's own time is that of the first time.
+        published_at = parse_instant(message["time"], "time") if "time" in message else sent_at
+        return replace(_from_json({**detail, **inherited}, text), from_bus=True, sent_at=published_at)
     plain = _from_json(
         {
             "specversion": "1.0",

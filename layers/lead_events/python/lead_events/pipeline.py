@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 
 from aws_lambda_powertools.utilities.idempotency import idempotent_function
 from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyValidationError
@@ -50,16 +51,22 @@ class Sender:
     text: str
     event_type: str | None = None
     external_event_id: str | None = None
+    lead_id: str | None = None
+    """The lead that it names, whether or not it is an id as ours are."""
+    happened_at: datetime | None = None
 
 
 def sender_of(message: Envelope) -> Sender:
     """Who sent a CloudEvent."""
+    named = message.data.get("leadId", message.subject) if isinstance(message.data, dict) else message.subject
     return Sender(
         organization_id=organization_of(message),
         source=(message.source or source_of_domain(message.type.partition(".")[0])).lower(),
         text=message.text,
         event_type=message.type,
         external_event_id=message.id,
+        lead_id=named if isinstance(named, str) else None,
+        happened_at=message.time or message.sent_at,
     )
 
 
@@ -116,7 +123,13 @@ class Pipeline:
 
     def process_delivery(self, delivery: Delivery) -> list[Outcome]:
         """A provider's delivery: each event in it goes its own road."""
-        sender = Sender(delivery.organization_id, delivery.provider, delivery.body)
+        sender = Sender(
+            delivery.organization_id,
+            delivery.provider,
+            delivery.body,
+            lead_id=delivery.lead_id,
+            happened_at=delivery.received_at,
+        )
         try:
             translations = providers.find(delivery.provider).translate(delivery)
         except RejectedError as error:
@@ -143,6 +156,8 @@ class Pipeline:
         try:
             self._admission.check(draft)  # first: what is erased is not even told what is wrong with it
             event, conflicts = self.resolve(self.enrich(draft))
+            if draft.lead_id is None:  # whom its identities do not lead to yet: the id may be that of somebody who goes
+                self._admission.check_lead(event.organization_id, event.lead_id, event.occurred_at)
             return replace(self.append(event), identity_conflicts=conflicts)
         except RejectedError as error:
             return Outcome.rejected(error)
@@ -207,6 +222,10 @@ class Pipeline:
             raise error
         if self._admission.is_closed(sender.organization_id):
             return Outcome.rejected(RetentionExpiredError())
+        try:
+            self._check_erased(sender, draft)
+        except ErasedError as erased:
+            return Outcome.rejected(erased)
         self._rejections.keep(
             Rejection(
                 organization_id=sender.organization_id,
@@ -221,3 +240,11 @@ class Pipeline:
             )
         )
         return outcome
+
+    def _check_erased(self, sender: Sender, draft: EventDraft | None) -> None:
+        """Raise ``ErasedError`` where what is refused is of somebody erased: not even that it was refused is kept then."""
+        if draft is not None:
+            self._admission.check_erased(draft)
+        elif sender.organization_id is not None and sender.lead_id:
+            happened_at = sender.happened_at or self._clock()
+            self._admission.check_lead(sender.organization_id, sender.lead_id, happened_at)

@@ -58,7 +58,7 @@ def draft_of_envelope(envelope: Envelope, organization_id: str | None, received_
         source=source,
         event_type=event_type_of(envelope.type),
         payload=payload,
-        occurred_at=envelope.time or received_at,
+        occurred_at=envelope.happened_at(received_at),
         received_at=received_at,
         external_event_id=check_reference(envelope.id, "id"),
         raw_payload=envelope.text,
