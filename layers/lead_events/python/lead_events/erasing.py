@@ -8,8 +8,8 @@
 
 From the beginning on the fence keeps out what is new. What was let in just before may still be written: by a process that asked
 seconds ago, from a batch under way, from a message that is tried again; and who read what was there until now may write what
-came of it. So one walk is not enough. The last one begins a *quiet period*, longer than all of that takes, after the beginning and
-after the last walk that found something, and it finds nothing; else there is another.
+came of it. So one walk is not enough. The last one begins a *quiet period*, longer than all of that takes, after the beginning
+and after the last walk that found something, and it finds nothing; else there is another.
 
 Then ``until`` is fixed, the identities let go of the lead, other domains are told, and the fence opens for what happens later.
 
