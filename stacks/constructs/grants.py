@@ -199,10 +199,7 @@ def eraser_grants(
         allow(("s3:GetObject", "s3:DeleteObject"), objects(bucket, ORGANIZATIONS_PREFIX)),
         allow(("s3:GetObject", "s3:DeleteObject"), objects(bucket, INBOX_PREFIX)),
         allow(("sqs:SendMessage", *CONSUME), queue.queue_arn),
-        *(
-            allow(("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"), each.queue_arn)
-            for each in dead_letters
-        ),
+        *(allow(CONSUME, each.queue_arn) for each in dead_letters),
         allow(("events:PutEvents",), bus.event_bus_arn),
         allow(("secretsmanager:GetSecretValue",), stateful.identity_secret_arn),
         use_key(stateful.key, TABLE_KEY, services=("dynamodb", "s3")),

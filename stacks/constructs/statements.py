@@ -34,7 +34,7 @@ CONSUME: Final = (
     "sqs:GetQueueAttributes",
     "sqs:ChangeMessageVisibility",
 )
-"""What Lambda asks of the role of a function that it feeds from a queue."""
+"""What Lambda asks of the role of a function that it feeds from a queue; who looks through one by hand needs the same."""
 
 READ_STREAM: Final = (
     "dynamodb:DescribeStream",

@@ -19,7 +19,6 @@ TABLE_KEY: Final = {
 
 STREAM: Final = {"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}
 CONSUME: Final = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ChangeMessageVisibility"}
-EMPTY: Final = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"}
 MEMORY: Final = {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}
 REPROCESSING: Final = {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query"}
 DATA_DEAD_LETTERS: Final = (
@@ -142,7 +141,7 @@ EXPECTED: Final = {
         *(("RawBucket/organizations/*", f"s3:{action}") for action in ("GetObject", "DeleteObject")),
         *(("RawBucket/inbox/*", f"s3:{action}") for action in ("GetObject", "DeleteObject")),
         *(("ErasureQueue", action) for action in {"sqs:SendMessage", *CONSUME}),
-        *((queue, action) for queue in DATA_DEAD_LETTERS for action in EMPTY),
+        *((queue, action) for queue in DATA_DEAD_LETTERS for action in CONSUME),
         ("EventBus", "events:PutEvents"),
         ("IdentitySecret", "secretsmanager:GetSecretValue"),
         *(("Key", action) for action in TABLE_KEY),

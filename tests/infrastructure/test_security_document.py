@@ -15,9 +15,9 @@ from tests.infrastructure.synthesis import Synthesis
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
-QUEUE = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"}
+QUEUE = {f"sqs:{it}" for it in ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes", "ChangeMessageVisibility")}
 WORDS = {
-    "take": {*QUEUE, "sqs:GetQueueAttributes"},
+    "take": QUEUE,
     "look through": QUEUE,
     "send": {"sqs:SendMessage"},
     "hear": {f"dynamodb:{it}" for it in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -14,6 +15,7 @@ from lead_events.erasure import Erasure, Store, lead_hash_of
 from lead_events.event import Identity, IdentityKind, SharedFact, StoredEvent
 from lead_events.idempotency import Claim
 from lead_events.identity import Resolver
+from lead_events.instants import Clock, now
 from lead_events.jobs import Difference, Failure, Job, Kind, Scope, Segment, Status, Tally
 from lead_events.memory import Memory, Window
 from lead_events.mentions import Mentions
@@ -62,6 +64,10 @@ class House:
     name: str
     queues: list[str] = field(default_factory=list)
     bucket: str = ""
+    clock: Clock = now
+    seconds: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    """Of who looks through the dead letters."""
 
     def __post_init__(self) -> None:
         kinds = ("events", "claims", "identities", "rejected", "memories", "reprocessings", "organizations", "erasures")
@@ -117,6 +123,9 @@ class House:
             erasures=self.erasures,
             mentions=self.mentions,
             wait_seconds=0,
+            clock=self.clock,
+            seconds=self.seconds,
+            sleep=self.sleep,
         )
 
     def erase(self, lead_id: str | None = LEAD, owner: str = OWNER) -> Erasure:

@@ -12,7 +12,17 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*(ROOT / "layers/lead_events/python").rglob("*.py"), *(ROOT / "functions").rglob("*.py")])
 OBSERVABILITY = ROOT / "layers/lead_events/python/lead_events/observability.py"
 
-IDS = {"organizationId", "leadId", "messageId", "category", "key", "reprocessingId", "erasureId", "requestedBy"}
+IDS = {
+    "organizationId",
+    "leadId",
+    "messageId",
+    "category",
+    "key",
+    "queue",
+    "reprocessingId",
+    "erasureId",
+    "requestedBy",
+}
 """What a line says beside our words; ``key`` is that of an item: ids and a time; ``requestedBy`` an app client."""
 
 LEVELS = ("debug", "info", "warning", "error", "critical", "log")

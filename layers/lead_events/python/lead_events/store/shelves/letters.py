@@ -19,6 +19,11 @@ from lead_events.reading import draft_of_envelope, organization_of
 from lead_events.strict_json import Json, loads
 
 _ORGANIZATION: Final = "organizationId"
+_OF_STREAMS: Final = {"condition", "error", "key", "sequenceNumber"}
+"""What a stream's function writes of a record that it gives up."""
+_CONDITIONS: Final = ("RecordCannotBeProjected", "RecordCannotBePublished")
+_OF_REPROCESSINGS: Final = {"owner", "jobId", "segment", "slice", "attempt"}
+"""What a reprocessing writes of a slice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,8 @@ class Judgement:
     theirs: bool
     body_key: str | None = None
     """The object that holds the message's body, and goes with it."""
+    body_characters: int = 0
+    """How many that object has, if it was looked into."""
 
 
 class Letters:
@@ -40,9 +47,9 @@ class Letters:
     def judge(self, text: str, erasure: Erasure, person: Person | None) -> Judgement:
         """``person`` is whom the erasure is of, if not of an organisation."""
         fields = _fields(text)
-        if isinstance(key := fields.get("key"), str):  # of a stream's function: it names a record
+        if (key := _record_of(fields)) is not None:
             return Judgement(_is_of_key(key.partition(" ")[0], erasure))
-        if "jobId" in fields:  # a slice of a reprocessing
+        if fields.keys() == _OF_REPROCESSINGS:
             return Judgement(person is None and fields.get("owner") == organization_key(erasure.organization_id))
         try:
             message = read_message(text)
@@ -82,7 +89,8 @@ class Letters:
             return Judgement(theirs=True)
         except RejectedError:
             return Judgement(self._mentions.find(person, message.text))
-        return Judgement(self._is_of_delivery(delivery, person), key)
+        characters = 0 if key is None else len(delivery.body)
+        return Judgement(self._is_of_delivery(delivery, person), key, characters)
 
     def _is_of_delivery(self, delivery: Delivery, person: Person) -> bool:
         """Whether each part is the person's; of one that cannot be taken apart, whether it is about the person at all."""
@@ -97,6 +105,13 @@ class Letters:
         # Whoever is named by id is whom the event is of; else it is the person's if it mentions the person anywhere.
         text = part.raw_payload or delivery.body
         return part.lead_id is None and self._mentions.find(person, text, delivery.provider)
+
+
+def _record_of(fields: dict[str, Json]) -> str | None:
+    """The record that a stream's function gave up; of a message that is no such letter none, whatever it calls its key."""
+    key = fields.get("key")
+    is_letter = fields.keys() == _OF_STREAMS and fields["condition"] in _CONDITIONS
+    return key if is_letter and isinstance(key, str) else None
 
 
 def _is_of_key(key: str, erasure: Erasure) -> bool:
