@@ -40,6 +40,11 @@ def reject(house: House) -> None:
     house.store_rejections(large=True)
 
 
+def orphan(house: House) -> None:
+    house.store_identities(1)
+    house.orphan_texts()
+
+
 FILL: dict[str, Callable[[House], None]] = {
     "events": lambda house: house.store_events(),
     "claims": lambda house: house.store_events(),
@@ -47,11 +52,17 @@ FILL: dict[str, Callable[[House], None]] = {
     "identities": lambda house: house.store_identities(),
     "objects": lambda house: house.store_objects(),
     "rejected": reject,
+    "rejected texts": orphan,
     "reprocessings": lambda house: house.store_jobs(),
     "organization": put_states,
     "dead letters": send_letters,
 }
-CASES = [(kind, lead_id) for kind in FILL for lead_id in (LEAD, None) if (kind, lead_id) != ("claims", LEAD)]
+CASES = [
+    (kind, lead_id)
+    for kind in FILL
+    for lead_id in (LEAD, None)
+    if (kind, lead_id) not in (("claims", LEAD), ("rejected texts", None))
+]
 every_case = pytest.mark.parametrize(("kind", "lead_id"), CASES)
 
 

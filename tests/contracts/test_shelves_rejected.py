@@ -9,7 +9,7 @@ import pytest
 from lead_events.erasure import Store
 from lead_events.errors import ObjectMissingError, UnavailableError
 from lead_events.names import ORGANIZATIONS_PREFIX
-from lead_events.store.shelves import objects, rejected
+from lead_events.store.shelves import objects, rejected, rejected_texts
 from tests.support.shelves import LEAD, NEIGHBOUR, OTHER, OWNER, House, email_of
 
 LARGE = "".join(f"{number:x}" for number in range(20_000))
@@ -169,3 +169,64 @@ def test_an_object_that_is_missing_is_known_without_asking_for_it(
             house.raw_objects.get(key)
     house.store_objects()
     assert house.raw_objects.get(key) == "text"
+
+
+def texts(house: House) -> set[str]:
+    """Keys of the objects under which rejected texts are."""
+    return {each for each in house.stored_keys() if "/rejected/" in each}
+
+
+def test_texts_of_the_lead_that_no_item_leads_to_go_and_those_of_others_stay(house: House) -> None:
+    house.store_identities(1)
+    house.orphan_texts()
+    others = {each for each in texts(house) if f"{OWNER}/rejected/{LEAD}-" not in each}
+    assert house.clear("rejected texts", house.erase()) == {Store.OBJECTS: 3}
+    assert texts(house) == others
+    assert len(others) == 6
+    assert house.clear("rejected texts", house.erase(None)) == {}
+
+
+@pytest.mark.parametrize(("at_once", "characters"), [(1, 1), (2, 1_000_000), (1_000, 1)])
+def test_texts_without_items_are_looked_into_however_few_at_a_time(
+    house: House, monkeypatch: pytest.MonkeyPatch, at_once: int, characters: int
+) -> None:
+    monkeypatch.setattr(objects, "_AT_ONCE", at_once)
+    monkeypatch.setattr(rejected_texts, "_CHARACTERS", characters)
+    house.store_identities(1)
+    house.orphan_texts()
+    assert house.clear("rejected texts", house.erase()) == {Store.OBJECTS: 3}
+
+
+def test_a_text_that_is_put_when_its_item_is_erased_already_goes_in_the_next_walk(house: House) -> None:
+    """Whoever kept it had asked for a tombstone just before there was one."""
+    house.store_identities()
+    house.keep(OWNER, text := f'{{"to": "{email_of(OWNER, LEAD)}", "filling": "{LARGE}"}}')
+    [key], erasure = texts(house), house.erase()
+    assert house.clear("rejected", erasure) == {Store.REJECTED_EVENTS: 1, Store.OBJECTS: 1}
+    house.objects.put(key, text)
+    house.clear("rejected", erasure)
+    assert texts(house) == {key}
+    assert house.clear("rejected texts", erasure) == {Store.REJECTED_EVENTS: 1, Store.OBJECTS: 2}
+    assert not texts(house)
+
+
+def test_an_item_whose_text_was_found_first_goes_in_the_next_walk(house: House) -> None:
+    house.store_identities()
+    house.store_rejections(large=True)
+    erasure = house.erase()
+    assert house.clear("rejected texts", erasure) == {Store.OBJECTS: 2}
+    assert house.clear("rejected", erasure) == {Store.OBJECTS: 2, Store.REJECTED_EVENTS: 2}
+    assert len(texts(house)) == len(left(house)) == 4
+
+
+def test_a_text_that_vanishes_while_it_is_looked_for_is_passed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.store_identities(1)
+    house.orphan_texts()
+    listed = house.raw_objects.keys
+
+    def keys(prefix: str, after: str = "") -> list[str]:
+        found = listed(prefix, after)
+        return [f"{prefix}0", *found] if prefix.endswith("/rejected/") and not after else found
+
+    monkeypatch.setattr(house.raw_objects, "keys", keys)
+    assert house.clear("rejected texts", house.erase()) == {Store.OBJECTS: 3}

@@ -34,6 +34,7 @@ from lead_events.store.shelves.memories import Memories
 from lead_events.store.shelves.objects import Objects, RawObjects
 from lead_events.store.shelves.organization import OrganizationState
 from lead_events.store.shelves.rejected import Rejected
+from lead_events.store.shelves.rejected_texts import RejectedTexts
 from lead_events.store.shelves.reprocessings import Reprocessings
 from lead_events.store.wire import item_from_wire, item_to_wire
 from tests.support import aws as tables
@@ -111,6 +112,8 @@ class House:
                 return Rejected(
                     client, self.table("rejected"), erasures, objects=self.raw_objects, mentions=self.mentions
                 )
+            case "rejected texts":
+                return RejectedTexts(self.raw_objects, self.mentions)
             case "reprocessings":
                 return Reprocessings(client, self.table("reprocessings"), erasures, mentions=self.mentions)
             case "organization":
@@ -234,6 +237,14 @@ class House:
             "seen_at": START,
         }
         return self.rejections.keep(Rejection(**rejection | changes))
+
+    def orphan_texts(self) -> None:
+        """Rejected texts of each lead of which the item was never written: it is named by id, e-mail, and as a customer."""
+        for organization_id, lead_id in LEADS:
+            email, customer = email_of(organization_id, lead_id), f"cus_{lead_id}_0"
+            told = (f'{{"leadId": "{lead_id}"}}', f'"to": "{email}"', f'{{"data": {{"customer": "{customer}"}}}}')
+            for number, text in enumerate(told):
+                self.objects.put(f"organizations/{organization_id}/rejected/{lead_id}-{number}", text)
 
     def store_objects(self, number: int = 2) -> None:
         for organization_id, lead_id in LEADS:

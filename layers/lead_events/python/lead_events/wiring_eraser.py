@@ -18,6 +18,7 @@ from lead_events.store.shelves.memories import Memories
 from lead_events.store.shelves.objects import Objects, RawObjects
 from lead_events.store.shelves.organization import OrganizationState
 from lead_events.store.shelves.rejected import Rejected
+from lead_events.store.shelves.rejected_texts import RejectedTexts
 from lead_events.store.shelves.reprocessings import Reprocessings
 
 
@@ -46,6 +47,7 @@ def build(
             objects=bucket,
             mentions=mentions,
         ),
+        RejectedTexts(bucket, mentions),
         Reprocessings(dynamodb, settings.reprocessings_table(), receipts, mentions=mentions),
         OrganizationState(dynamodb, settings.organizations_table(), receipts),
         DeadLetters(

@@ -33,10 +33,11 @@ class RawObjects(S3Objects):
             raise ObjectMissingError("There is no such object.")
         return super().get(key)
 
-    def keys(self, prefix: str) -> list[str]:
-        """Keys that begin with ``prefix``: all, or the first thousand."""
+    def keys(self, prefix: str, after: str = "") -> list[str]:
+        """Keys that begin with ``prefix`` and follow ``after``: all, or the first thousand."""
+        request: Any = {"StartAfter": after} if after else {}
         with translated("S3"):
-            answer = self._client().list_objects_v2(Bucket=self._bucket, Prefix=prefix, MaxKeys=_AT_ONCE)
+            answer = self._client().list_objects_v2(Bucket=self._bucket, Prefix=prefix, MaxKeys=_AT_ONCE, **request)
         return [each["Key"] for each in answer.get("Contents", [])]
 
     def remove(self, erasure: Erasure, keys: Sequence[str]) -> None:
