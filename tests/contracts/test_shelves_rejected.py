@@ -8,6 +8,7 @@ import pytest
 
 from lead_events.erasure import Store
 from lead_events.errors import ObjectMissingError, UnavailableError
+from lead_events.event import Identity, IdentityKind
 from lead_events.names import ORGANIZATIONS_PREFIX
 from lead_events.store.shelves import objects, rejected, rejected_texts
 from tests.support.shelves import LEAD, NEIGHBOUR, OTHER, OWNER, House, email_of
@@ -210,13 +211,26 @@ def test_a_text_that_is_put_when_its_item_is_erased_already_goes_in_the_next_wal
     assert not texts(house)
 
 
-def test_an_item_whose_text_was_found_first_goes_in_the_next_walk(house: House) -> None:
+@pytest.mark.parametrize("page", [1, 50])
+def test_a_text_to_which_an_item_leads_is_left_to_that_which_knows_who_sent_it(
+    house: House, page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The customer of Shopify has by chance the number that the lead has at Stripe."""
     house.store_identities()
-    house.store_rejections(large=True)
+    house.resolver.assign(OWNER, LEAD, [Identity(IdentityKind.CUSTOMER, "stripe:70640550")])
+    shopper = f'{{"customer": {{"id": "70640550"}}, "filling": "{LARGE}"}}'
+    for source in ("shopify", "stripe"):
+        house.keep(OWNER, f'{{"from": "{source}", {shopper[1:]}', source=source)
+    query = house.dynamodb.query
+    monkeypatch.setattr(house.dynamodb, "query", lambda **request: query(**{"Limit": page} | request))
     erasure = house.erase()
-    assert house.clear("rejected texts", erasure) == {Store.OBJECTS: 2}
-    assert house.clear("rejected", erasure) == {Store.OBJECTS: 2, Store.REJECTED_EVENTS: 2}
-    assert len(texts(house)) == len(left(house)) == 4
+    house.clear("rejected texts", erasure)
+    assert len(texts(house)) == 2
+    house.clear("rejected", erasure)
+    house.clear("rejected texts", erasure)
+    assert house.clear("rejected", erasure) == {Store.REJECTED_EVENTS: 1, Store.OBJECTS: 1}
+    assert [each["source"] for each in left(house)] == ["shopify"]
+    assert len(texts(house)) == 1
 
 
 def test_a_text_that_vanishes_while_it_is_looked_for_is_passed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

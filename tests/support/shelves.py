@@ -94,6 +94,12 @@ class House:
     def table(self, kind: str) -> str:
         return f"{self.name}-{kind}"
 
+    @property
+    def rejected(self) -> Rejected:
+        """The shelf of rejected events."""
+        name, erasures = self.table("rejected"), self.table("erasures")
+        return Rejected(self.dynamodb, name, erasures, objects=self.raw_objects, mentions=self.mentions)
+
     def shelf(self, kind: str) -> Shelf:
         """A shelf by its name, with what it needs."""
         client, erasures = self.dynamodb, self.table("erasures")
@@ -109,11 +115,9 @@ class House:
             case "objects":
                 return Objects(self.raw_objects)
             case "rejected":
-                return Rejected(
-                    client, self.table("rejected"), erasures, objects=self.raw_objects, mentions=self.mentions
-                )
+                return self.rejected
             case "rejected texts":
-                return RejectedTexts(self.raw_objects, self.mentions)
+                return RejectedTexts(self.raw_objects, self.mentions, self.rejected)
             case "reprocessings":
                 return Reprocessings(client, self.table("reprocessings"), erasures, mentions=self.mentions)
             case "organization":

@@ -37,17 +37,12 @@ def build(
     bucket = RawObjects(client("s3"), settings.raw_bucket(), erasures)
     events = Events(dynamodb, tables.events_table, tables.claims_table, receipts)
     known = Identities(dynamodb, tables.identities_table, receipts)
+    rejected = Rejected(dynamodb, tables.rejected_events_table, receipts, objects=bucket, mentions=mentions)
     others: list[Shelf] = [
         Memories(dynamodb, settings.memories_table(), receipts),
         Objects(bucket),
-        Rejected(
-            dynamodb,
-            tables.rejected_events_table,
-            receipts,
-            objects=bucket,
-            mentions=mentions,
-        ),
-        RejectedTexts(bucket, mentions),
+        rejected,
+        RejectedTexts(bucket, mentions, rejected),
         Reprocessings(dynamodb, settings.reprocessings_table(), receipts, mentions=mentions),
         OrganizationState(dynamodb, settings.organizations_table(), receipts),
         DeadLetters(

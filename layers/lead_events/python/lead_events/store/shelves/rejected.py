@@ -70,6 +70,19 @@ class Rejected:
             position = position_at(self._table.key_of(item))
         return after
 
+    def refers_to(self, organization_id: str, key: str) -> bool:
+        """Whether the text of a rejected event that is there, and no tombstone, is the object ``key``."""
+        read, position = (RejectionAttribute.RAW_PAYLOAD, RejectionAttribute.ERASED_AT), None
+        while True:
+            items, position = self._table.query(organization_id, position, attributes=read)
+            raws = [
+                each.get(RejectionAttribute.RAW_PAYLOAD) for each in items if RejectionAttribute.ERASED_AT not in each
+            ]
+            if any(isinstance(each, dict) and each["key"] == key for each in raws):
+                return True
+            if position is None:
+                return False
+
     def _text(self, item: Item) -> str | None:
         form = raw_form(item)
         if not isinstance(form, RawReference):

@@ -16,20 +16,19 @@ if TYPE_CHECKING:
     from lead_events.erasure import Erasure
     from lead_events.mentions import Mentions
     from lead_events.store.shelves.objects import RawObjects
+    from lead_events.store.shelves.rejected import Rejected
 
 _CHARACTERS: Final = 1_000_000
 """Of texts that are looked into in one go; the last of them may be longer."""
 
 
 class RejectedTexts:
-    """All rejected texts of the organisation that are objects: each is looked into, whether or not an item leads to it.
+    """Rejected texts of the organisation that are objects. One to which an item leads is left to that: it knows who sent it."""
 
-    Where one does, the item goes in the next walk, as one whose text is gone.
-    """
-
-    def __init__(self, objects: RawObjects, mentions: Mentions) -> None:
+    def __init__(self, objects: RawObjects, mentions: Mentions, rejected: Rejected) -> None:
         self._objects = objects
         self._mentions = mentions
+        self._rejected = rejected
 
     def clear(self, erasure: Erasure, position: str | None) -> str | None:
         lead_id = lead_of(erasure)
@@ -43,8 +42,9 @@ class RejectedTexts:
                 return position
             text = self._text(key)
             characters += len(text)
-            # Nobody knows who sent it: it is looked into as if it were anybody's.
-            if person is not None and self._mentions.find(person, text):
+            # Nobody knows who sent it: any provider may have, so an id that two of them use counts as the person's.
+            about = person is not None and self._mentions.find(person, text)
+            if about and not self._rejected.refers_to(owner, key):
                 self._objects.remove(erasure, [key])
             position = key
         return position if keys else None
