@@ -17,7 +17,7 @@ LIFECYCLE_CACHE: Final = Duration.seconds(30)
 QUIET_MARGIN: Final = Duration.seconds(120)
 """For clocks that differ, records that wait in a stream for a moment, and cold starts."""
 
-LOCAL_QUIET: Final = Duration.seconds(60)
+LOCAL_QUIET: Final = Duration.seconds(45)
 """Somebody waits for it: longer than cache and functions, shorter than three deliveries of a message that fails."""
 
 

@@ -267,9 +267,9 @@ def story(client: Client, twin: RunningTwin) -> Story:
     for letter in (late, neighbour.event(2), left_over(person), leaver.event(-3)):
         bury(client, letter)
 
-    # Longer than a dead worker's dead letters are out of sight, as on AWS, but no minute.
+    # Longer than a slice takes, but no minute.
     queue = {"QueueUrl": client.stack["queues"]["erasure"]}
-    client.aws("sqs").set_queue_attributes(**queue, Attributes={"VisibilityTimeout": "35"})
+    client.aws("sqs").set_queue_attributes(**queue, Attributes={"VisibilityTimeout": "20"})
     started = client.call("DELETE", person.path)
     assert started.status == 202, started.body
     killer = Killer(twin, client, home.id, started.json["erasureId"], times=2)
