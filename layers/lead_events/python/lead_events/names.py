@@ -309,6 +309,11 @@ def organization_key(organization_id: str) -> str:
     return f"ORG#{organization_id}"
 
 
+def rejected_texts_prefix(organization_id: str) -> str:
+    """What the keys of an organisation's large rejected texts begin with; not among its leads: one may be called "rejected"."""
+    return f"{ORGANIZATIONS_PREFIX}{organization_id}/rejected/"
+
+
 def webhook_secret_name(prefix: str, provider: str, organization_id: str) -> str:
     """Secrets Manager name of the secrets with which a provider signs for an organisation."""
     return f"{prefix}/{provider}/{organization_id}"

@@ -38,7 +38,7 @@ from lead_events.identity import Resolver
 from lead_events.instants import Clock
 from lead_events.limits import check_payload
 from lead_events.ports import Bus, ClaimStore, EventStore, ObjectStore, Rejection, RejectionStore, WorkQueue
-from lead_events.reading import draft_of_envelope, envelope_of, organization_of
+from lead_events.reading import draft_of_envelope, envelope_of, lead_of, organization_of
 from lead_events.sources import source_of_domain
 
 
@@ -58,7 +58,7 @@ class Sender:
 
 def sender_of(message: Envelope) -> Sender:
     """Who sent a CloudEvent."""
-    named = message.data.get("leadId", message.subject) if isinstance(message.data, dict) else message.subject
+    named = lead_of(message)
     return Sender(
         organization_id=organization_of(message),
         source=(message.source or source_of_domain(message.type.partition(".")[0])).lower(),

@@ -74,6 +74,11 @@ def organization_of(envelope: Envelope) -> str | None:
         return None
 
 
+def lead_of(envelope: Envelope) -> Json:
+    """What a CloudEvent says of its lead, whether or not it is an id; ``None`` where it names none."""
+    return envelope.data.get("leadId", envelope.subject) if isinstance(envelope.data, dict) else None
+
+
 def envelope_of(event: OrganizationEvent) -> dict[str, Any]:
     """What a provider told about an organisation, as a CloudEvent for the domain that it concerns."""
     data = {"organizationId": event.organization_id, "source": event.source, "payload": event.payload}

@@ -13,7 +13,8 @@ from lead_events.errors import RejectedError
 from lead_events.event import Outcome
 from lead_events.organizations import contract
 from lead_events.pipeline import Pipeline, sender_of
-from lead_events.reconciling import Reconciler, lead_of
+from lead_events.reading import lead_of
+from lead_events.reconciling import Reconciler
 
 
 class Reception:

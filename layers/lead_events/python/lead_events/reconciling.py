@@ -32,7 +32,7 @@ from lead_events.organizations import contract
 from lead_events.organizations.state import OrganizationFact
 from lead_events.ports import ClaimStore, OrganizationStore
 from lead_events.presence import Presence
-from lead_events.strict_json import Json
+from lead_events.reading import lead_of
 
 MAX_AHEAD: Final = timedelta(hours=24)
 """How far a sender's clock may be ahead: an event of the far future would win for ever."""
@@ -177,8 +177,3 @@ def read(message: Envelope, received_at: datetime) -> tuple[OrganizationFact, Cl
         fingerprint_of([model.type, message.data]),
     )
     return fact, claim
-
-
-def lead_of(message: Envelope) -> Json:
-    """What an event says of its lead; ``None`` where it names none."""
-    return message.data.get("leadId", message.subject) if isinstance(message.data, dict) else None

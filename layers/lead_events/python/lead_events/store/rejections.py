@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lead_events.aws_errors import translated
 from lead_events.errors import FieldError
 from lead_events.instants import format_instant, parse_instant
-from lead_events.names import ORGANIZATIONS_PREFIX, Index, RejectionAttribute
+from lead_events.names import Index, RejectionAttribute, rejected_texts_prefix
 from lead_events.ports import ObjectStore, Rejection, RejectionPage, StoredRejection
 from lead_events.raw_payload import RawReference, choose
 from lead_events.rejecting import rejected_event_id
@@ -38,8 +38,7 @@ class DynamoDbRejections:
 
     def keep(self, rejection: Rejection) -> str:
         raw = rejection.raw_payload
-        # Not among the leads: one of them may be called "rejected".
-        key = f"{ORGANIZATIONS_PREFIX}{rejection.organization_id}/rejected/{hashlib.sha256(raw.encode()).hexdigest()}"
+        key = rejected_texts_prefix(rejection.organization_id) + hashlib.sha256(raw.encode()).hexdigest()
         form = choose(raw, _OTHER_BYTES, key=key)
         rejected_id = rejected_event_id(rejection)
         if isinstance(form, RawReference):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lead_events.errors import ObjectMissingError
-from lead_events.names import ORGANIZATIONS_PREFIX
+from lead_events.names import rejected_texts_prefix
 from lead_events.store.shelves.tables import lead_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class RejectedTexts:
         if lead_id is None:  # of an organisation they go with the other objects
             return None
         owner, characters = erasure.organization_id, 0
-        keys = self._objects.keys(f"{ORGANIZATIONS_PREFIX}{owner}/rejected/", after=position or "")
+        keys = self._objects.keys(rejected_texts_prefix(owner), after=position or "")
         person = self._mentions.person(owner, lead_id) if keys else None
         for key in keys:
             if characters >= _CHARACTERS:
